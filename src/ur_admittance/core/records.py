@@ -1,0 +1,237 @@
+"""The four records of a tick, and the words of the controller.
+
+    tick(params, state, sample, command)
+
+PARAMS   what the user chose: numbers ready for the arithmetic, SI units
+SAMPLE   what came in this cycle: measurements, references, requests
+STATE    what is remembered from one tick to the next
+COMMAND  what goes out, with the status and everything a plot needs
+
+Each is a NumPy structured dtype: a C struct that Numba reads as ``p.mass[i]``, that is copied with one
+assignment into a log or a shared-memory ring, and that a replay can compare bit for bit.
+Six-vectors are linear first. ``*_base`` means axes of the base frame, ``*_control`` axes of the control frame.
+"""
+
+from enum import IntEnum, IntFlag
+
+import numpy as np
+
+F = np.float64
+I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
+
+
+class Mode(IntEnum):
+    """Where the controller is in its life. Only ACTIVE obeys forces; every other mode holds or slows down."""
+
+    INACTIVE = 0  # holds the last command
+    ACTIVE = 1
+    STOPPING = 2  # slows down inside the limits, then INACTIVE
+    FAULT = 3  # slows down inside the limits, then holds until an explicit reset
+
+
+class Request(IntFlag):
+    """What the program around the tick may ask for in a sample."""
+
+    NONE = 0
+    ACTIVATE = 1
+    DEACTIVATE = 2
+    RESET_FAULT = 4  # FAULT -> INACTIVE, accepted only at standstill with healthy inputs
+    LATCH_REFERENCE = 8  # reference := measured pose
+
+
+class Status(IntEnum):
+    """Why the controller is in its mode. The sentences are in control/faults.py."""
+
+    OK = 0
+    BAD_PERIOD = 1
+    NOT_FINITE = 2
+    STALE_JOINTS = 3
+    STALE_WRENCH = 4
+    OVER_FORCE = 5
+    OVER_TORQUE = 6
+    POSITION_ERROR = 7
+    ORIENTATION_ERROR = 8
+    IK_FAILED = 9
+    BAD_PARAMS = 10
+    LOOP_OVERRUN = 11
+    PROTECTIVE_STOP = 12
+    EMERGENCY_STOP = 13
+    SAFEGUARD_STOP = 14
+    CONNECTION_LOST = 15
+    INTERNAL_ERROR = 16
+    COMMAND_REJECTED = 17
+
+
+class Limit(IntFlag):
+    """Which bound shaped this tick's motion."""
+
+    NONE = 0
+    LINEAR_ACCELERATION = 1
+    ANGULAR_ACCELERATION = 2
+    WORKSPACE = 4
+    LINEAR_VELOCITY = 8
+    ANGULAR_VELOCITY = 16
+    SINGULARITY = 32
+    JOINT_VELOCITY = 64
+    JOINT_ACCELERATION = 128
+    JOINT_POSITION = 256
+
+
+class Frame(IntEnum):
+    """Axes in which mass, damping, stiffness and deadband act."""
+
+    BASE = 0
+    TCP = 1  # those of the reference pose, never of the measured pose
+    TASK = 2  # fixed axes given by R_base_task
+
+
+class Integrator(IntEnum):
+    EXACT = 0
+    RK4 = 1
+    SEMI_IMPLICIT_EULER = 2
+
+
+PARAMS = np.dtype(
+    [
+        ("revision", I),  # changes whenever anything below does: starts the ramps
+        # the arm: T_base_tcp = X[0] Rz(q0) X[1] Rz(q1) ... X[5] Rz(q5) X[6]
+        ("chain_rotation", F, (7, 3, 3)),
+        ("chain_position", F, (7, 3)),  # [m]
+        ("joint_lower", F, 6),  # [rad]
+        ("joint_upper", F, 6),  # [rad]
+        ("joint_velocity", F, 6),  # [rad/s]
+        ("joint_acceleration", F, 6),  # [rad/s2]
+        # 1 wrench conditioning
+        ("R_tcp_sensor", F, (3, 3)),  # mounting, from calibration
+        ("p_tcp_sensor", F, 3),  # sensor origin seen from the TCP, TCP axes [m]
+        ("sensor_sign", F),  # -1 for a sensor that reports the reaction
+        ("sensor_bias", F, 6),  # after the sign, sensor axes [N, Nm]
+        ("tool_weight_base", F, 3),  # weight of everything beyond the sensor, base axes [N]
+        ("tool_com", F, 3),  # its centre of mass, sensor frame [m]
+        ("tool_inertia_mass", F),  # mass whose inertia force is removed too [kg], 0: off
+        ("filter_cutoff_hz", F),
+        ("deadband_force", F),  # norm [N]
+        ("deadband_torque", F),  # norm [Nm]
+        ("deadband_axis", F, 6),  # [N, Nm]
+        # 2 the law
+        ("control_frame", I),
+        ("R_base_task", F, (3, 3)),
+        ("integrator", I),
+        ("mass", F, 6),  # [kg, kg m2]
+        ("damping", F, 6),  # [Ns/m, Nms/rad]
+        ("stiffness", F, 6),  # [N/m, Nm/rad]
+        ("enabled", F, 6),  # 0 or 1
+        ("force_axes", F, 6),  # 1: axis under force control (no deadband, velocity bias)
+        ("desired_wrench", F, 6),  # on the tool, control axes [N, Nm]
+        ("desired_wrench_rate", F, 2),  # slew limit [N/s, Nm/s]
+        ("bias_time", F),  # time constant of the velocity bias of force axes [s], 0: off
+        ("bias_limit", F, 2),  # largest velocity bias [m/s, rad/s]
+        ("engagement_time", F),  # ramp of stiffness, mass, damping [s]
+        ("drift_reset_threshold", F),  # [m/s, rad/s]
+        # 3 command twist and limits
+        ("tracking_gain", F, 6),  # Kp [1/s], base axes
+        ("max_velocity", F, 2),  # linear [m/s], angular [rad/s]
+        ("max_acceleration", F, 2),  # linear [m/s2], angular [rad/s2]
+        ("workspace_min", F, 3),  # [m], -inf: no wall
+        ("workspace_max", F, 3),
+        # 0 checks
+        ("max_force", F),  # [N]
+        ("max_torque", F),  # [Nm]
+        ("max_position_error", F),  # [m]
+        ("max_orientation_error", F),  # [rad]
+        ("joint_state_timeout", F),  # [s]
+        ("wrench_timeout", F),  # [s]
+    ],
+    align=True,
+)
+
+SAMPLE = np.dtype(
+    [
+        ("stamp_ns", I),
+        ("dt", F),  # time since the last tick [s]
+        ("q", F, 6),  # measured [rad]
+        ("qd", F, 6),  # measured [rad/s]
+        ("wrench", F, 6),  # raw, sensor frame [N, Nm]
+        ("joint_age", F),  # [s]
+        ("wrench_age", F),  # [s]
+        ("request", I),  # Request flags
+        ("external_status", I),  # a Status found outside the tick (robot stop, overrun ...), 0: none
+        ("reference_twist", F, 6),  # of the reference pose, base axes [m/s, rad/s]
+        ("reference_wrench", F, 6),  # added to params.desired_wrench [N, Nm]
+        ("target_id", I),  # a new number sends the reference to the target pose, 0: none
+        ("target_position", F, 3),  # [m]
+        ("target_rotation", F, (3, 3)),  # R_base_tcp
+    ],
+    align=True,
+)
+
+STATE = np.dtype(
+    [
+        ("mode", I),
+        ("status", I),
+        ("evidence", F, 2),  # the value that was out of bounds, and the bound
+        ("ticks", I),
+        ("has_command", I),  # 0 until the first valid tick has latched q_command
+        # joints
+        ("q_command", F, 6),
+        ("qd_command", F, 6),
+        ("twist", F, 6),  # commanded TCP twist, base axes
+        # law: commanded pose = reference (+) offset, all in base axes
+        ("p_ref", F, 3),
+        ("R_ref", F, (3, 3)),
+        ("offset", F, 6),
+        ("rate", F, 6),
+        ("velocity_bias", F, 6),
+        ("target_id", I),
+        ("target_active", I),
+        # ramps
+        ("revision", I),
+        ("ramp", F),  # 0..1
+        ("mass", F, 6),  # in force now
+        ("damping", F, 6),
+        ("stiffness", F, 6),
+        ("mass_from", F, 6),
+        ("damping_from", F, 6),
+        ("stiffness_from", F, 6),
+        ("desired_wrench", F, 6),
+        # wrench
+        ("wrench_filtered", F, 6),  # sensor axes
+        ("filter_ready", I),
+        ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
+        ("quiet_time", F),  # [s]
+        ("singular_vectors", F, (6, 6)),  # of the Jacobian, warm start
+    ],
+    align=True,
+)
+
+COMMAND = np.dtype(
+    [
+        ("stamp_ns", I),
+        ("mode", I),
+        ("status", I),
+        ("evidence", F, 2),
+        ("limits", I),  # Limit flags
+        ("q", F, 6),  # [rad]
+        ("qd", F, 6),  # [rad/s]
+        ("twist", F, 6),  # TCP velocity that the joints realise, base axes [m/s, rad/s]
+        ("pose_error", F, 6),  # commanded minus measured, base axes [m, rad]
+        ("wrench_sensor", F, 6),  # compensated and filtered, sensor frame
+        ("wrench_tcp", F, 6),  # about the TCP, base axes
+        ("wrench_control", F, 6),  # control axes, after the deadband: what drives the law
+        ("p_tcp", F, 3),  # measured
+        ("R_tcp", F, (3, 3)),
+        ("p_ref", F, 3),
+        ("R_ref", F, (3, 3)),
+        ("offset", F, 6),  # base axes
+        ("rate", F, 6),  # base axes
+        ("scale", F),  # share of the twist that the joint bounds let through, 0..1
+        ("sigma_min", F),  # smallest singular value of the Jacobian
+        ("engagement", F),  # 0..1
+    ],
+    align=True,
+)
+
+
+def new(dtype: np.dtype) -> np.void:
+    """One zeroed record. Keep it for the life of the controller: ticks write into it."""
+    return np.zeros(1, dtype)[0]
