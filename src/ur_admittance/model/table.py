@@ -1,0 +1,70 @@
+"""The table of UR types (data/ur_models.yaml) -> RobotModel."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import numpy as np
+from ruamel.yaml import YAML
+
+from ur_admittance.errors import ModelError
+from ur_admittance.model.frames import Pose, rotation_from_rpy
+from ur_admittance.model.robot import Link, RobotModel
+
+MODEL_NAMES = (
+    *("ur3", "ur5", "ur10"),  # CB series
+    *("ur3e", "ur5e", "ur7e", "ur10e", "ur12e", "ur16e"),
+    *("ur8long", "ur15", "ur18", "ur20", "ur30"),
+)
+
+# ROS base_link has x forward; the UR controller's base, where the table starts, is turned by pi about z.
+T_BASE_LINK_UR_BASE = Pose(rotation=np.diag([-1.0, -1.0, 1.0]))
+
+
+@cache
+def _table() -> Mapping[str, Any]:
+    text = files("ur_admittance.model").joinpath("data/ur_models.yaml").read_text(encoding="utf-8")
+    table: Mapping[str, Any] = YAML(typ="safe", pure=True).load(text)
+    return table
+
+
+@cache
+def robot_model(name: str) -> RobotModel:
+    """The arm of that name, for instance ``"ur5e"`` (upper or lower case)."""
+    key = name.strip().lower()
+    if key not in MODEL_NAMES:
+        near = get_close_matches(key, MODEL_NAMES, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ModelError(f"robot model {name!r} is unknown: {hint}known are {', '.join(MODEL_NAMES)}.")
+    return _from_entry(key, _table()[key])
+
+
+def _from_entry(name: str, entry: Mapping[str, Any]) -> RobotModel:
+    chain = [Pose(rotation_from_rpy(origin["rpy"]), np.array(origin["xyz"])) for origin in entry["joint_origin"]]
+    chain[0] = T_BASE_LINK_UR_BASE @ chain[0]
+    chain.append(Pose())  # tool0 is the wrist_3 frame
+    limits = entry["joint_limits_deg"]
+    return RobotModel(
+        name=name,
+        chain_rotation=np.stack([pose.rotation for pose in chain]),
+        chain_position=np.stack([pose.position for pose in chain]),
+        lower=np.radians(limits["lower"]),
+        upper=np.radians(limits["upper"]),
+        velocity=np.radians(limits["velocity"]),
+        effort=np.array(entry["effort_limits_Nm"]),
+        links=tuple(_link(row) for row in entry["links"]),
+        body_offset={tube: float(offset) for tube, offset in entry["body_offset_z"].items()},
+        payload_kg=float(entry["payload_kg"]),
+        reach_m=float(entry["reach_m"]),
+        source=entry["source"],
+        inertia_source=entry["inertia_source"],
+        notes=tuple(entry["notes"]),
+    )
+
+
+def _link(row: Mapping[str, Any]) -> Link:
+    xx, yy, zz, xy, xz, yz = row["inertia"]
+    inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+    return Link(f"{row['name']}_link", float(row["mass"]), np.array(row["com"]), inertia)
