@@ -232,6 +232,6 @@ COMMAND = np.dtype(
 )
 
 
-def new(dtype: np.dtype) -> np.void:
-    """One zeroed record. Keep it for the life of the controller: ticks write into it."""
-    return np.zeros(1, dtype)[0]
+def new(dtype: np.dtype, count: int = 1) -> np.ndarray:
+    """Zeroed records as an array: what tick() takes. array[0] is a view whose fields can be read and set by name."""
+    return np.zeros(count, dtype)

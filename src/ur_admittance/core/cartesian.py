@@ -1,0 +1,117 @@
+"""3  Limits of the command twist: acceleration, workspace box, speed; linear and angular parts separately."""
+
+import math
+
+from .compile import kernel, vec3
+from .records import Limit
+
+ACCELERATION = (int(Limit.LINEAR_ACCELERATION), int(Limit.ANGULAR_ACCELERATION))
+VELOCITY = (int(Limit.LINEAR_VELOCITY), int(Limit.ANGULAR_VELOCITY))
+WORKSPACE = int(Limit.WORKSPACE)
+
+WALL_BRAKING = 0.6  # share of the acceleration limit used to brake before a wall; the rest is for the tangent
+WALL_RATE = 20.0  # [1/s] close to the wall the speed falls linearly: braking along sqrt(2 a d) would chatter there
+
+
+@kernel
+def braking_speed(distance, deceleration, dt):
+    """Largest speed from which steps of dt at a constant deceleration still stop within the distance:
+    v dt + v^2 / 2a <= d."""
+    if distance <= 0.0:
+        return 0.0
+    half = 0.5 * deceleration * dt
+    return math.sqrt(half * half + 2.0 * deceleration * distance) - half
+
+
+@kernel
+def approach_rate(v_prev, a_dt, bound):
+    """A bound on the speed that may have shrunk since the last tick: reached no faster than the acceleration allows."""
+    return max(bound, v_prev - a_dt)
+
+
+@kernel
+def limit_change(v, v_prev, largest):
+    """v := v_prev + (v - v_prev) shortened to `largest`. Returns whether it was shortened."""
+    square = 0.0
+    for i in range(3):
+        square += (v[i] - v_prev[i]) ** 2
+    if square <= largest * largest:
+        return False
+    keep = largest / math.sqrt(square)
+    for i in range(3):
+        v[i] = v_prev[i] + keep * (v[i] - v_prev[i])
+    return True
+
+
+@kernel
+def limit_norm(v, v_prev, cap, a_dt):
+    """Speed cap, direction kept. Returns whether it acted."""
+    square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
+    if square <= cap * cap:
+        return False
+    prev = math.sqrt(v_prev[0] * v_prev[0] + v_prev[1] * v_prev[1] + v_prev[2] * v_prev[2])
+    speed = math.sqrt(square)
+    cap = approach_rate(prev, a_dt, cap)
+    if speed <= cap:
+        return True
+    for i in range(3):
+        v[i] *= cap / speed
+    return True
+
+
+@kernel
+def stop_at_walls(p, v, v_prev, position, measured, dt):
+    """One-sided gating: towards a wall only as fast as braking allows, by the commanded or the measured TCP position,
+    whichever is closer to the wall (the measured one lags). The stop keeps the acceleration limit."""
+    a = p.max_acceleration[0]
+    acted = False
+    for i in range(3):
+        room = p.workspace_max[i] - max(position[i], measured[i])
+        bound = min(braking_speed(room, WALL_BRAKING * a, dt), WALL_RATE * max(room, 0.0))
+        bound = approach_rate(v_prev[i], WALL_BRAKING * a * dt, bound)
+        if v[i] > bound:
+            v[i] = bound
+            acted = True
+        room = min(position[i], measured[i]) - p.workspace_min[i]
+        bound = min(braking_speed(room, WALL_BRAKING * a, dt), WALL_RATE * max(room, 0.0))
+        bound = approach_rate(-v_prev[i], WALL_BRAKING * a * dt, bound)
+        if v[i] < -bound:
+            v[i] = -bound
+            acted = True
+    return acted
+
+
+@kernel
+def limit_twist(p, twist, twist_prev, position, measured, dt):
+    """Limits `twist` in place (base axes), in the order acceleration, workspace, speed. Returns Limit flags.
+
+    position: TCP as commanded; measured: TCP as measured [m].
+    """
+    flags = 0
+    for part in range(2):
+        v = twist[3 * part : 3 * part + 3]
+        v_prev = twist_prev[3 * part : 3 * part + 3]
+        a_dt = p.max_acceleration[part] * dt
+        if limit_change(v, v_prev, a_dt):
+            flags |= ACCELERATION[part]
+        if part == 0 and stop_at_walls(p, v, v_prev, position, measured, dt):
+            flags |= WORKSPACE
+        if limit_norm(v, v_prev, p.max_velocity[part], a_dt):
+            flags |= VELOCITY[part]
+        # Walls and caps that moved while the arm was fast may ask for more than the limit: spread it over ticks.
+        limit_change(v, v_prev, a_dt)
+    return flags
+
+
+@kernel
+def approach(error, speed_limit, acceleration, out):
+    """Velocity that brings an error (3-vector) to zero: fast far away, braking near, v <= 4/s |e| at the end."""
+    distance = math.sqrt(error[0] ** 2 + error[1] ** 2 + error[2] ** 2)
+    if distance == 0.0:
+        speed_per_distance = 0.0
+    else:
+        speed = min(min(speed_limit, math.sqrt(acceleration * distance)), 4.0 * distance)
+        speed_per_distance = speed / distance
+    for i in range(3):
+        out[i] = speed_per_distance * error[i]
+    return distance

@@ -1,0 +1,274 @@
+"""2  Between the wrench and the twist: reference, offset, ramps, and what goes back into them.
+
+The commanded pose is the reference moved by the offset, all in base axes:
+
+    p_cmd = p_ref + x_p        R_cmd = exp([x_r]) R_ref
+
+Axes with K = 0 keep no offset: their motion is absorbed into the reference.
+"""
+
+import math
+
+from .admittance import step
+from .cartesian import approach
+from .compile import kernel, mat3, vec3, vec6
+from .records import Frame
+from .spatial import (
+    copy_matrix,
+    exp_so3,
+    left_jacobian,
+    left_jacobian_inverse,
+    log_so3,
+    multiply,
+    multiply_transposed,
+    norm,
+    rotate,
+    rotate_back,
+    turn,
+)
+from .wrench import deadband
+
+TCP, TASK = int(Frame.TCP), int(Frame.TASK)
+
+QUIET = 0.2  # [s] without force and motion before the reference of free axes is latched to the measured pose
+TARGET_SPEED = 0.8  # share of the speed limit used to go to a target pose: the rest is for compliance
+REACHED = 1e-5  # [m, rad]
+CONTACT = 1.0  # [N, Nm] a force axis touches something: its velocity bias may grow
+
+
+@kernel
+def latch(s, R_measured, p_measured):
+    """The reference becomes the measured pose: nothing to correct, nothing to spring back to."""
+    s.p_ref[:] = p_measured
+    copy_matrix(R_measured, s.R_ref)
+    s.offset[:] = 0.0
+
+
+@kernel
+def ramp_parameters(p, s, u, dt):
+    """Mass, damping and stiffness move to new values over the engagement time, the desired wrench at its slew rate."""
+    if p.revision != s.revision:
+        s.revision = p.revision
+        s.mass_from[:] = s.mass
+        s.damping_from[:] = s.damping
+        s.stiffness_from[:] = s.stiffness
+        s.ramp = 0.0
+    if s.ramp < 1.0:
+        s.ramp = min(1.0, s.ramp + dt / p.engagement_time) if p.engagement_time > 0.0 else 1.0
+        for i in range(6):
+            s.mass[i] = s.mass_from[i] + s.ramp * (p.mass[i] - s.mass_from[i])
+            s.damping[i] = s.damping_from[i] + s.ramp * (p.damping[i] - s.damping_from[i])
+            s.stiffness[i] = s.stiffness_from[i] + s.ramp * (p.stiffness[i] - s.stiffness_from[i])
+    change = vec3()
+    for part in range(2):
+        for i in range(3):
+            k = 3 * part + i
+            change[i] = p.desired_wrench[k] + u.reference_wrench[k] - s.desired_wrench[k]
+        size = norm(change)
+        most = p.desired_wrench_rate[part] * dt
+        keep = most / size if size > most else 1.0
+        for i in range(3):
+            s.desired_wrench[3 * part + i] += keep * change[i]
+
+
+@kernel
+def control_axes(p, s, R):
+    """R_base_control"""
+    if p.control_frame == TCP:
+        copy_matrix(s.R_ref, R)
+    elif p.control_frame == TASK:
+        copy_matrix(p.R_base_task, R)
+    else:
+        for i in range(3):
+            for j in range(3):
+                R[i, j] = 1.0 if i == j else 0.0
+
+
+@kernel
+def law_twist(p, s, c, dt, twist, x_next, v_next):
+    """M a + D (v - b) + K x = F_ext - F_des on every axis of the control frame; b is the velocity bias of force axes.
+
+    Out: x_next, v_next (control axes) and `twist`, the mean velocity over the step that takes the commanded pose
+    from x to x_next exactly (base axes). Returns whether no wrench is left after the deadband.
+    """
+    R = mat3()
+    control_axes(p, s, R)
+    x, v = vec6(), vec6()
+    for a in range(0, 6, 3):
+        rotate_back(R, s.offset[a : a + 3], x[a : a + 3])
+        rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
+        rotate_back(R, c.wrench_tcp[a : a + 3], c.wrench_control[a : a + 3])
+    silent = deadband(p, c.wrench_control)
+
+    sprung, free = vec6(), vec6()  # mean rates of axes with and without a spring
+    for i in range(6):
+        sprung[i] = 0.0
+        free[i] = 0.0
+        if p.enabled[i] == 0.0:  # held actively where it is
+            x_next[i] = 0.0
+            v_next[i] = 0.0
+            continue
+        f = c.wrench_control[i] - s.desired_wrench[i] + s.damping[i] * s.velocity_bias[i]
+        x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], s.damping[i], s.stiffness[i], f, dt)
+        if s.stiffness[i] > 0.0:
+            sprung[i] = (x_next[i] - x[i]) / dt
+        else:
+            free[i] = (x_next[i] - x[i]) / dt
+    for i in range(3):
+        sprung[i] += free[i]
+    rotate(R, sprung[:3], twist[:3])
+
+    # Angular velocity of exp([r]) R_ref when r changes and R_ref turns: J_l(r) r' + exp([r]) w_ref
+    rate, spin, E = vec3(), vec3(), mat3()
+    rotate(R, sprung[3:], rate)
+    left_jacobian(s.offset[3:], rate, twist[3:])
+    rotate(R, free[3:], rate)
+    exp_so3(s.offset[3:], E)
+    rotate(E, rate, spin)
+    for i in range(3):
+        twist[3 + i] += spin[i]
+    return silent
+
+
+@kernel
+def desired_twist(p, s, u, twist):
+    """Velocity of the reference: the streamed twist plus the way to a target pose."""
+    twist[:] = u.reference_twist
+    if u.target_id != s.target_id:
+        s.target_id = u.target_id
+        s.target_active = 1 if u.target_id != 0 else 0
+    if s.target_active == 0:
+        return
+    error, velocity, R = vec3(), vec3(), mat3()
+    for i in range(3):
+        error[i] = u.target_position[i] - s.p_ref[i]
+    distance = approach(error, TARGET_SPEED * p.max_velocity[0], 0.5 * p.max_acceleration[0], velocity)
+    for i in range(3):
+        twist[i] += velocity[i]
+    multiply_transposed(u.target_rotation, s.R_ref, R)
+    log_so3(R, error)
+    angle = approach(error, TARGET_SPEED * p.max_velocity[1], 0.5 * p.max_acceleration[1], velocity)
+    for i in range(3):
+        twist[3 + i] += velocity[i]
+    if distance < REACHED and angle < REACHED:
+        s.target_active = 0
+
+
+@kernel
+def pose_error(s, R_measured, p_measured, error):
+    """Commanded minus measured pose, base axes: [p_cmd - p; log(R_cmd R^T)]."""
+    R_command, difference, E = mat3(), mat3(), mat3()
+    exp_so3(s.offset[3:], E)
+    multiply(E, s.R_ref, R_command)
+    multiply_transposed(R_command, R_measured, difference)
+    log_so3(difference, error[3:])
+    for i in range(3):
+        error[i] = s.p_ref[i] + s.offset[i] - p_measured[i]
+
+
+@kernel
+def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, R_measured, p_measured, dt):
+    """5  Moves reference and offset by what the arm will really do.
+
+    deficit = realised - wanted. Law and desired twist each bear it in proportion to their size, so that neither winds
+    up: after a release at a limit the arm stops as the ideal system would.
+    """
+    lost_law, lost_desired, tracking = vec6(), vec6(), vec3()
+    for part in range(2):
+        for i in range(3):
+            k = 3 * part + i
+            tracking[i] = wanted[k] - law[k] - desired[k]
+        of_law = norm(law[3 * part : 3 * part + 3])
+        of_desired = norm(desired[3 * part : 3 * part + 3])
+        total = of_law + of_desired + norm(tracking)
+        for k in range(3 * part, 3 * part + 3):
+            deficit = (realised[k] - wanted[k]) / total if total > 0.0 else 0.0
+            lost_law[k] = of_law * deficit
+            lost_desired[k] = of_desired * deficit
+
+    R, lost, E = mat3(), vec6(), mat3()
+    control_axes(p, s, R)
+    rotate_back(R, lost_law[:3], lost[:3])
+    rate = vec3()
+    left_jacobian_inverse(s.offset[3:], lost_law[3:], rate)
+    rotate_back(R, rate, lost[3:])
+
+    x, free = vec6(), vec6()
+    for a in range(0, 6, 3):
+        rotate_back(R, s.offset[a : a + 3], x[a : a + 3])
+    for i in range(6):
+        free[i] = 0.0
+        if p.enabled[i] == 0.0:
+            free[i] = x[i] / dt
+            continue
+        x_next[i] += lost[i] * dt
+        v_next[i] += lost[i]
+        if s.stiffness[i] == 0.0:
+            free[i] = x_next[i] / dt
+            x_next[i] = 0.0
+    update_bias(p, s, c, v_next, dt)
+
+    reference_rate = vec6()
+    for a in range(0, 6, 3):
+        rotate(R, x_next[a : a + 3], s.offset[a : a + 3])
+        rotate(R, v_next[a : a + 3], s.rate[a : a + 3])
+        rotate(R, free[a : a + 3], reference_rate[a : a + 3])
+    for i in range(3):
+        s.p_ref[i] += (reference_rate[i] + desired[i] + lost_desired[i]) * dt
+        rate[i] = reference_rate[3 + i] + desired[3 + i] + lost_desired[3 + i]
+    turn(s.R_ref, rate, dt)
+    hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt)
+
+
+@kernel
+def update_bias(p, s, c, v, dt):
+    """Velocity bias of a force axis: follows the axis' own speed while it touches, so that a surface that moves, slopes or
+    curves is followed with no force error (b' = (v - b) / T is integral action). Forgotten when contact is lost."""
+    for i in range(6):
+        if p.force_axes[i] == 0.0 or p.bias_time <= 0.0 or p.enabled[i] == 0.0:
+            s.velocity_bias[i] = 0.0
+            continue
+        weight = min(1.0, dt / p.bias_time)
+        limit = p.bias_limit[i // 3]
+        aim = v[i] if abs(c.wrench_control[i]) > CONTACT else 0.0
+        s.velocity_bias[i] += weight * (aim - s.velocity_bias[i])
+        s.velocity_bias[i] = min(max(s.velocity_bias[i], -limit), limit)
+
+
+@kernel
+def hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt):
+    """Drift reset: no wrench and hardly any motion for a while -> rates of free axes := 0, their reference := measured."""
+    v, shift, E, D = vec6(), vec6(), mat3(), mat3()
+    moving = False
+    for a in range(0, 6, 3):
+        rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
+    for i in range(6):
+        if s.stiffness[i] == 0.0 and abs(v[i]) > p.drift_reset_threshold:
+            moving = True
+        if desired[i] != 0.0 or s.desired_wrench[i] != 0.0:
+            moving = True
+    if moving or not silent:
+        s.quiet_time = 0.0
+        return
+    s.quiet_time += dt
+    if s.quiet_time < QUIET:
+        return
+    error, turned = vec6(), vec3()
+    pose_error(s, R_measured, p_measured, error)
+    for a in range(0, 6, 3):
+        rotate_back(R, error[a : a + 3], shift[a : a + 3])
+    for i in range(6):
+        if s.stiffness[i] == 0.0:
+            v[i] = 0.0
+            if p.enabled[i] == 0.0:  # a disabled axis holds its reference, also while nothing moves
+                shift[i] = 0.0
+        else:
+            shift[i] = 0.0
+    for a in range(0, 6, 3):
+        rotate(R, v[a : a + 3], s.rate[a : a + 3])
+    rotate(R, shift[:3], turned)
+    for i in range(3):
+        s.p_ref[i] -= turned[i]
+    rotate(R, shift[3:], turned)
+    if norm(turned) > 0.0:
+        turn(s.R_ref, turned, -1.0)

@@ -1,0 +1,323 @@
+"""READ FIRST. One cycle of the controller, 500 times a second.
+
+    0 check the sample             checks.py
+    1 condition the wrench         wrench.py
+    2 admittance law               law.py, admittance.py
+    3 command twist and its limits cartesian.py
+    4 joint velocities             inverse.py
+    5 what could not be realised goes back into the law; joints are integrated from the last command
+
+p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: same records in, same
+bits out.
+"""
+
+import math
+
+import numpy as np
+from numba import njit, prange
+
+from .chain import forward
+from .checks import (
+    ACTIVATE,
+    ACTIVE,
+    BAD_PARAMS,
+    DEACTIVATE,
+    FAULT,
+    INACTIVE,
+    INTERNAL_ERROR,
+    LATCH_REFERENCE,
+    LONGEST_PERIOD,
+    OK,
+    RESET_FAULT,
+    STOPPING,
+    check_params,
+    check_sample,
+    check_state,
+    is_sane,
+)
+from .cartesian import limit_twist
+from .compile import kernel, mat3, mat6, vec3, vec6
+from .inverse import SINGULARITY, clip, common_braking, damped_inverse, fit_into_bounds
+from .law import advance, desired_twist, latch, law_twist, pose_error, ramp_parameters
+from .records import Status
+from .spatial import copy_matrix, norm
+from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
+
+OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
+POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
+IK_FAILED = int(Status.IK_FAILED)
+
+NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the period itself is bad
+BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
+STANDSTILL = 1e-9  # [rad/s]
+SLACK = 0.02  # [rad] the command may lead the measurement by this plus LEAD * speed before it is pulled back
+LEAD = 0.1  # [s]
+RESYNC_TIME = 0.5  # [s]
+
+
+@kernel
+def tick_one(p, s, u, c):
+    """One cycle of one controller: reads p and u, updates s, fills all of c."""
+    s.ticks += 1
+    dt = u.dt if 0.0 < u.dt <= LONGEST_PERIOD else NOMINAL_PERIOD
+    status, value, bound = check_sample(p, u)
+    trusted = check_params(p)
+    if not trusted:
+        status, value, bound = BAD_PARAMS, 0.0, 0.0
+    if not check_state(s):
+        clear_state(s)
+        enter_fault(s, INTERNAL_ERROR, 0.0, 0.0)
+
+    R_measured, p_measured, J = mat3(), vec3(), mat6()
+    usable = status == OK
+    if usable:
+        if s.has_command == 0:
+            start(s, u)
+        forward(p.chain_rotation, p.chain_position, u.q, R_measured, p_measured, J)
+        force, torque = condition(p, s, u, R_measured, c)
+        if force > p.max_force:
+            status, value, bound = OVER_FORCE, force, p.max_force
+        elif torque > p.max_torque:
+            status, value, bound = OVER_TORQUE, torque, p.max_torque
+        if status != OK:
+            s.filter_ready = 0  # a spike must not live on in the filter
+    change_mode(p, s, u, status, value, bound, R_measured, p_measured)
+
+    clear_motion(c)
+    if s.mode == ACTIVE:
+        status, value, bound = comply(p, s, u, c, R_measured, p_measured, J, dt)
+        if status != OK:
+            enter_fault(s, status, value, bound)
+    if s.mode != ACTIVE:
+        slow_down(p, s, J, trusted, dt)
+    if usable:
+        resynchronise(p, s, u, dt)
+    report(s, u, c, usable, R_measured, p_measured)
+
+
+@kernel
+def start(s, u):
+    """First valid sample: the command begins where the arm is."""
+    s.has_command = 1
+    s.q_command[:] = u.q
+    s.qd_command[:] = 0.0
+    s.twist[:] = 0.0
+    for i in range(6):
+        for j in range(6):
+            s.singular_vectors[i, j] = 1.0 if i == j else 0.0
+
+
+@kernel
+def enter_fault(s, status, value, bound):
+    s.mode = FAULT
+    s.status = status
+    s.evidence[0] = value
+    s.evidence[1] = bound
+
+
+@kernel
+def clear_state(s):
+    """Forget everything; the next good sample starts anew."""
+    s.has_command = 0
+    s.filter_ready = 0
+    for field in (s.q_command, s.qd_command, s.twist, s.offset, s.rate, s.velocity_bias, s.desired_wrench):
+        field[:] = 0.0
+    for field in (s.mass, s.damping, s.stiffness, s.wrench_filtered):
+        field[:] = 0.0
+    s.p_ref[:] = 0.0
+    s.acceleration[:] = 0.0
+    for i in range(3):
+        for j in range(3):
+            s.R_ref[i, j] = 1.0 if i == j else 0.0
+
+
+@kernel
+def clear_motion(c):
+    c.limits = 0
+    c.scale = 1.0
+    c.sigma_min = 0.0
+    c.wrench_control[:] = 0.0
+    c.pose_error[:] = 0.0
+
+
+@kernel
+def stands_still(s):
+    for i in range(6):
+        if abs(s.qd_command[i]) > STANDSTILL:
+            return False
+    return True
+
+
+@kernel
+def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
+    """Faults first, then requests. A fault stays until it is reset, which needs standstill and a good sample."""
+    if s.mode == ACTIVE and status != OK:
+        enter_fault(s, status, value, bound)
+    elif s.mode == FAULT:
+        if u.request & RESET_FAULT and status == OK and stands_still(s):
+            s.mode = INACTIVE
+    elif s.mode == ACTIVE and u.request & DEACTIVATE:
+        s.mode = STOPPING
+    if s.mode == STOPPING and stands_still(s):
+        s.mode = INACTIVE
+    if s.mode == INACTIVE:
+        s.status = status  # not latched: nothing moves
+        s.evidence[0] = value
+        s.evidence[1] = bound
+        if u.request & ACTIVATE and status == OK:
+            s.mode = ACTIVE
+            s.revision = p.revision - 1  # start the ramps
+            s.stiffness[:] = 0.0
+            s.mass[:] = p.mass
+            s.damping[:] = p.damping
+            s.desired_wrench[:] = 0.0
+            s.rate[:] = 0.0
+            s.velocity_bias[:] = 0.0
+            s.quiet_time = 0.0
+            s.target_id = u.target_id
+            s.target_active = 0
+            latch(s, R_measured, p_measured)
+    elif s.mode == ACTIVE and u.request & LATCH_REFERENCE:
+        latch(s, R_measured, p_measured)
+
+
+@kernel
+def comply(p, s, u, c, R_measured, p_measured, J, dt):
+    """Steps 2 to 5: the arm obeys the wrench. Returns (Status, value, bound)."""
+    ramp_parameters(p, s, u, dt)
+
+    law, x_next, v_next = vec6(), vec6(), vec6()
+    silent = law_twist(p, s, c, dt, law, x_next, v_next)
+    desired = vec6()
+    desired_twist(p, s, u, desired)
+    pose_error(s, R_measured, p_measured, c.pose_error)
+    if norm(c.pose_error[:3]) > p.max_position_error:
+        return POSITION_ERROR, norm(c.pose_error[:3]), p.max_position_error
+    if norm(c.pose_error[3:]) > p.max_orientation_error:
+        return ORIENTATION_ERROR, norm(c.pose_error[3:]), p.max_orientation_error
+
+    V, wanted = vec6(), vec6()
+    for i in range(6):
+        wanted[i] = desired[i] + law[i] + p.tracking_gain[i] * c.pose_error[i]
+        V[i] = wanted[i]
+    # The middle of the coming step is where its Jacobian counts: second-order accurate joints.
+    q_middle, R_command, p_command = vec6(), mat3(), vec3()
+    for i in range(6):
+        q_middle[i] = s.q_command[i] + 0.5 * dt * s.qd_command[i]
+    forward(p.chain_rotation, p.chain_position, q_middle, R_command, p_command, J)
+    c.limits = limit_twist(p, V, s.twist, p_command, p_measured, dt)
+
+    qd = vec6()
+    c.sigma_min, damped = damped_inverse(J, s.singular_vectors, V, qd)
+    if damped:
+        c.limits |= SINGULARITY
+    realised = vec6()
+    twist_of(J, qd, realised)
+    c.scale, flags = fit_into_bounds(p, s, realised, qd, dt)
+    c.limits |= flags
+    if not is_sane(qd):
+        return IK_FAILED, c.sigma_min, 0.0
+    for i in range(6):
+        realised[i] *= c.scale
+
+    advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, R_measured, p_measured, dt)
+    move_joints(s, J, qd, dt)
+    return OK, 0.0, 0.0
+
+
+@kernel
+def twist_of(J, qd, twist):
+    for i in range(6):
+        total = 0.0
+        for k in range(6):
+            total += J[i, k] * qd[k]
+        twist[i] = total
+
+
+@kernel
+def move_joints(s, J, qd, dt):
+    """Joint positions are integrated from the last command, never from the lagging measurement."""
+    weight = smoothing(ACCELERATION_CUTOFF_HZ, dt)
+    twist = vec6()
+    twist_of(J, qd, twist)
+    for i in range(3):
+        s.acceleration[i] += weight * ((twist[i] - s.twist[i]) / dt - s.acceleration[i])
+    s.twist[:] = twist
+    for i in range(6):
+        s.qd_command[i] = qd[i]
+        s.q_command[i] += qd[i] * dt
+
+
+@kernel
+def slow_down(p, s, J, trusted, dt):
+    """Every mode but ACTIVE: brake along the present direction inside all limits, then hold. Needs no measurement."""
+    if s.has_command == 0 or stands_still(s):
+        s.qd_command[:] = 0.0
+        s.twist[:] = 0.0
+        s.acceleration[:] = 0.0
+        return
+    R, position, qd = mat3(), vec3(), vec6()
+    if trusted:
+        forward(p.chain_rotation, p.chain_position, s.q_command, R, position, J)
+        twist_of(J, s.qd_command, s.twist)
+        rate = common_braking(p, s.twist, s.qd_command)
+    else:
+        J[:] = 0.0
+        rate = BLIND_BRAKING / np.max(np.abs(s.qd_command))
+    keep = max(0.0, 1.0 - rate * dt)
+    for i in range(6):
+        qd[i] = keep * s.qd_command[i]
+    move_joints(s, J, qd, dt)
+
+
+@kernel
+def resynchronise(p, s, u, dt):
+    """A command that runs ahead of the arm by more than lag and load explain is pulled back slowly.
+    Smaller differences stay: following the measurement would let a held load sink."""
+    for i in range(6):
+        lead = s.q_command[i] - u.q[i]
+        excess = abs(lead) - SLACK - LEAD * abs(s.qd_command[i])
+        if excess > 0.0:
+            step = min(excess * dt / RESYNC_TIME, 0.1 * p.joint_velocity[i] * dt)
+            s.q_command[i] -= math.copysign(step, lead)
+        if p.joint_lower[i] <= u.q[i] <= p.joint_upper[i]:
+            s.q_command[i] = clip(s.q_command[i], p.joint_lower[i], p.joint_upper[i])
+
+
+@kernel
+def report(s, u, c, usable, R_measured, p_measured):
+    c.stamp_ns = u.stamp_ns
+    c.mode = s.mode
+    c.status = s.status
+    c.evidence[:] = s.evidence
+    c.q[:] = s.q_command
+    c.qd[:] = s.qd_command
+    c.twist[:] = s.twist
+    c.p_ref[:] = s.p_ref
+    copy_matrix(s.R_ref, c.R_ref)
+    c.offset[:] = s.offset
+    c.rate[:] = s.rate
+    c.engagement = s.ramp
+    if usable:
+        copy_matrix(R_measured, c.R_tcp)
+        c.p_tcp[:] = p_measured
+    else:  # nothing measured that could be believed
+        copy_matrix(s.R_ref, c.R_tcp)
+        c.p_tcp[:] = s.p_ref
+        c.wrench_sensor[:] = 0.0
+        c.wrench_tcp[:] = 0.0
+
+
+@kernel
+def tick(params, state, sample, command):
+    """One cycle of each controller: four arrays of equal length, most often 1 (an array crosses from Python into
+    compiled code in 0.2 us, a single record in 3 us)."""
+    for i in range(state.size):
+        tick_one(params[i], state[i], sample[i], command[i])
+
+
+@njit(nogil=True, cache=True, error_model="numpy", parallel=True)
+def tick_batch(params, state, sample, command):
+    """The same on all cores, for tuning and stability maps."""
+    for i in prange(state.size):
+        tick_one(params[i], state[i], sample[i], command[i])

@@ -1,0 +1,88 @@
+"""1  Raw sensor wrench -> what the environment does to the tool, about the TCP.
+
+    w = sign raw - bias - [W; c x W] + m [a; c x a]     W: weight, a: acceleration of the tool, sensor axes
+    w -> low-pass -> moved to the TCP -> control axes -> soft deadband
+"""
+
+import math
+
+from .compile import kernel, mat3, vec3
+from .spatial import cross, multiply, norm, rotate, rotate_back, wrench_to_point
+
+ACCELERATION_CUTOFF_HZ = 10.0  # of the estimate used for inertial compensation; above it the estimate is mostly noise
+
+
+@kernel
+def smoothing(cutoff_hz, dt):
+    """Weight of the new sample in a first-order low-pass with a fixed cutoff: 1 - exp(-2 pi f dt)."""
+    return -math.expm1(-2.0 * math.pi * cutoff_hz * dt)
+
+
+@kernel
+def condition(p, s, u, R_tcp, c):
+    """Fills c.wrench_sensor (compensated, filtered) and c.wrench_tcp (about the TCP, base axes).
+    Returns force [N] and torque about the TCP [Nm] before the filter: a spike must not hide behind it."""
+    R_base_sensor = mat3()
+    multiply(R_tcp, p.R_tcp_sensor, R_base_sensor)
+    load_base = vec3()
+    for i in range(3):
+        load_base[i] = p.tool_weight_base[i] - p.tool_inertia_mass * s.acceleration[i]
+    load = vec3()
+    load_torque = vec3()
+    rotate_back(R_base_sensor, load_base, load)
+    cross(p.tool_com, load, load_torque)
+
+    weight_of_new = smoothing(p.filter_cutoff_hz, u.dt)
+    if s.filter_ready == 0:
+        weight_of_new = 1.0
+        s.filter_ready = 1
+    force = vec3()
+    torque = vec3()
+    for i in range(3):
+        force[i] = p.sensor_sign * u.wrench[i] - p.sensor_bias[i] - load[i]
+        torque[i] = p.sensor_sign * u.wrench[3 + i] - p.sensor_bias[3 + i] - load_torque[i]
+        s.wrench_filtered[i] += weight_of_new * (force[i] - s.wrench_filtered[i])
+        s.wrench_filtered[3 + i] += weight_of_new * (torque[i] - s.wrench_filtered[3 + i])
+    lever = vec3()
+    torque_at_tcp = vec3()
+    rotate_back(p.R_tcp_sensor, p.p_tcp_sensor, lever)
+    wrench_to_point(force, torque, lever, torque_at_tcp)
+
+    rotate(R_tcp, p.p_tcp_sensor, lever)
+    rotate(R_base_sensor, s.wrench_filtered[:3], c.wrench_tcp[:3])
+    rotate(R_base_sensor, s.wrench_filtered[3:], torque)
+    wrench_to_point(c.wrench_tcp[:3], torque, lever, c.wrench_tcp[3:])
+    for i in range(6):
+        c.wrench_sensor[i] = s.wrench_filtered[i]
+    return norm(force), norm(torque_at_tcp)
+
+
+@kernel
+def soft(value, threshold):
+    """Continuous deadband: the threshold is subtracted, never a jump."""
+    if value > threshold:
+        return value - threshold
+    if value < -threshold:
+        return value + threshold
+    return 0.0
+
+
+@kernel
+def deadband(p, w):
+    """Soft deadband in control axes, in place: norm thresholds for force and torque, then per axis.
+    Axes under force control have none: it would bias the force. Returns whether the others are all silent."""
+    silent = True
+    for part in range(2):
+        threshold = p.deadband_force if part == 0 else p.deadband_torque
+        square = 0.0
+        for i in range(3 * part, 3 * part + 3):
+            if p.force_axes[i] == 0.0:
+                square += w[i] * w[i]
+        magnitude = math.sqrt(square)
+        keep = 1.0 - threshold / magnitude if magnitude > threshold else 0.0
+        for i in range(3 * part, 3 * part + 3):
+            if p.force_axes[i] == 0.0:
+                w[i] = soft(keep * w[i], p.deadband_axis[i])
+                if w[i] != 0.0 and p.enabled[i] != 0.0:
+                    silent = False
+    return silent
