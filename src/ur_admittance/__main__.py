@@ -1,0 +1,5 @@
+"""python -m ur_admittance"""
+
+from ur_admittance.cli import main
+
+main()

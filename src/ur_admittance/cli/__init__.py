@@ -1,0 +1,45 @@
+"""The command `ur-admittance`. One module per family of commands; heavy imports stay inside the commands."""
+
+import sys
+from typing import Annotated
+
+import typer
+
+from ur_admittance.cli import params
+from ur_admittance.errors import UrAdmittanceError
+
+app = typer.Typer(
+    help="Force-compliant Universal Robots arms: push the tool and it moves as a chosen mass, damper and spring.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(params.app, name="params")
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"ur-admittance {version('ur-admittance')}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+def main() -> None:
+    """Errors of this package end as one sentence and exit code 2, Ctrl-C as exit code 130."""
+    try:
+        app()
+    except UrAdmittanceError as error:
+        typer.echo(f"ur-admittance: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)

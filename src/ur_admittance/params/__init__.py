@@ -1,0 +1,8 @@
+"""Which numbers: the schema of all parameters, ROS 2 parameter files, presets."""
+
+from ur_admittance.params.presets import PRESETS, preset
+from ur_admittance.params.schema import Parameters
+from ur_admittance.params.write import save_parameters
+from ur_admittance.params.yaml import load_parameters
+
+__all__ = ["PRESETS", "Parameters", "load_parameters", "preset", "save_parameters"]

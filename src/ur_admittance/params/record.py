@@ -1,0 +1,112 @@
+"""Parameters and model -> the PARAMS record: numbers ready for the arithmetic of the tick."""
+
+import numpy as np
+
+from ur_admittance.core.records import Frame, Integrator
+from ur_admittance.model import RobotModel
+from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
+from ur_admittance.params import sentences
+from ur_admittance.params.schema import Parameters
+
+NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
+SLACK = 1e-9  # a limit copied from the model and back through a file is not a wider one
+
+
+def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
+    """Write every field of PARAMS but `revision`. Raises ParameterError before anything is written."""
+    limits = _joint_limits(parameters, model)
+    _arm(record, parameters, model)
+    record["joint_lower"], record["joint_upper"], record["joint_velocity"] = limits
+    record["joint_acceleration"] = parameters.joint_limits.acceleration
+    _wrench(record, parameters)
+    _law(record, parameters)
+    _motion_limits(record, parameters)
+    for name in type(parameters.safety).model_fields:
+        record[name] = getattr(parameters.safety, name)
+
+
+def _joint_limits(p: Parameters, model: RobotModel) -> tuple[Array, Array, Array]:
+    """The model's limits where the parameters give none; given ones must lie inside them."""
+    given = p.joint_limits
+    lower = _given_or(given.position_lower, model.lower)
+    upper = _given_or(given.position_upper, model.upper)
+    velocity = _given_or(given.velocity, model.velocity)
+    for i in range(6):
+        if lower[i] < model.lower[i] - SLACK:
+            raise _wider("position_lower", i, lower[i], f">= {model.lower[i]:.6g}", model)
+        if upper[i] > model.upper[i] + SLACK:
+            raise _wider("position_upper", i, upper[i], f"<= {model.upper[i]:.6g}", model)
+        if velocity[i] > model.velocity[i] + SLACK:
+            raise _wider("velocity", i, velocity[i], f"<= {model.velocity[i]:.6g}", model)
+        if not lower[i] < upper[i]:
+            name = "position_upper" if given.position_upper else "position_lower"
+            value, must = (upper[i], f"> {lower[i]:.6g}") if given.position_upper else (lower[i], f"< {upper[i]:.6g}")
+            raise _wider(name, i, value, must, model)
+    return lower, upper, velocity * p.velocity_scale_factor
+
+
+def _wider(name: str, joint: int, value: float, must: str, model: RobotModel) -> Exception:
+    return sentences.refusal(f"joint_limits.{name}[{joint}]", float(value), f"must be {must} (limit of {model.name})")
+
+
+def _given_or(values: tuple[float | None, ...] | None, default: Array) -> Array:
+    if values is None:
+        return np.array(default)
+    return np.array([d if v is None else v for v, d in zip(values, default, strict=True)])
+
+
+def _arm(record: np.void, p: Parameters, model: RobotModel) -> None:
+    """T_base_tcp = X0 Rz(q0) ... X5 Rz(q5) (X6 T_flange_tcp)."""
+    T_flange_tcp = _tcp(p)
+    X6 = Pose(model.chain_rotation[6], model.chain_position[6]) @ T_flange_tcp
+    record["chain_rotation"] = model.chain_rotation
+    record["chain_position"] = model.chain_position
+    record["chain_rotation"][6] = X6.rotation
+    record["chain_position"][6] = X6.position
+    T_flange_sensor = Pose(rotation_from_rpy(p.sensor.rotation), np.array(p.sensor.position))
+    T_tcp_sensor = T_flange_tcp.inverse() @ T_flange_sensor
+    record["R_tcp_sensor"] = T_tcp_sensor.rotation
+    record["p_tcp_sensor"] = T_tcp_sensor.position
+
+
+def _tcp(p: Parameters) -> Pose:
+    return Pose(rotation_from_rpy(p.tool.tcp[3:]), np.array(p.tool.tcp[:3]))
+
+
+def _wrench(record: np.void, p: Parameters) -> None:
+    record["sensor_sign"] = p.sensor.sign
+    record["sensor_bias"] = p.sensor.bias
+    record["tool_weight_base"] = p.tool.mass * np.array(p.gravity)
+    record["tool_com"] = p.tool.center_of_mass
+    record["tool_inertia_mass"] = p.tool.mass if p.tool.inertia_compensation else 0.0
+    record["filter_cutoff_hz"] = min(p.admittance.cutoff_hz, NO_FILTER_HZ)
+    record["deadband_force"] = p.admittance.min_motion_threshold
+    record["deadband_torque"] = p.admittance.min_motion_threshold_torque
+    record["deadband_axis"] = p.admittance.deadband
+
+
+def _law(record: np.void, p: Parameters) -> None:
+    law = p.admittance
+    record["control_frame"] = Frame[p.control_frame.upper()]
+    record["R_base_task"] = rotation_from_rpy(p.task_rotation)
+    record["integrator"] = Integrator[law.integrator.upper()]
+    record["mass"] = law.mass
+    record["damping"] = law.effective_damping
+    record["stiffness"] = law.stiffness
+    record["enabled"] = law.enabled_axes
+    record["force_axes"] = law.force_axes
+    record["desired_wrench"] = law.desired_wrench
+    record["desired_wrench_rate"] = law.desired_wrench_rate
+    record["bias_time"] = law.bias_time
+    record["bias_limit"] = law.bias_limit
+    record["engagement_time"] = law.stiffness_engagement_time
+    record["drift_reset_threshold"] = law.drift_reset_threshold
+    record["tracking_gain"] = p.tracking.velocity_gain
+
+
+def _motion_limits(record: np.void, p: Parameters) -> None:
+    fastest = np.array([p.max_linear_velocity, p.max_angular_velocity])
+    record["max_velocity"] = fastest * p.velocity_scale_factor
+    record["max_acceleration"] = p.max_linear_acceleration, p.max_angular_acceleration
+    record["workspace_min"] = _given_or(p.workspace.min, np.full(3, -np.inf))
+    record["workspace_max"] = _given_or(p.workspace.max, np.full(3, np.inf))

@@ -1,0 +1,210 @@
+"""Every parameter: name, default, unit, bounds and help. The single source; nothing else repeats them.
+
+Dotted names (`admittance.mass`) follow the nesting. Six-vectors are linear first.
+Rotations are roll-pitch-yaw triples as in URDF: R = Rz(yaw) Ry(pitch) Rx(roll).
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+from pydantic import ValidationError, model_validator
+
+from ur_admittance.params import names, sentences
+from ur_admittance.params.fields import (
+    Group,
+    Name,
+    NotNegative,
+    Number,
+    OrUnset,
+    Positive,
+    Rate,
+    Share,
+    Six,
+    Switch,
+    Three,
+    Two,
+    parameter,
+)
+from ur_admittance.params.relations import check_relations, one_filter_parameter
+
+COEFFICIENT_RATE_HZ = 500.0  # the loop rate that a filter coefficient refers to
+
+
+class Admittance(Group):
+    """The law M a + D v + s K x = F_ext - F_des, per axis, and the conditioning of the wrench that drives it."""
+
+    mass: Six[Positive] = parameter((8.0,) * 3 + (0.8,) * 3, "kg, kg m2", "virtual mass M that the hand feels")
+    stiffness: Six[NotNegative] = parameter(
+        (0.0,) * 6, "N/m, Nm/rad", "spring K towards the reference; 0: pushed, the axis moves and stays"
+    )
+    damping_ratio: Six[Positive] = parameter((0.8,) * 6, "-", "zeta of D = 2 zeta sqrt(M max(K, virtual_stiffness))")
+    virtual_stiffness: Six[Positive] = parameter(
+        (200.0,) * 3 + (20.0,) * 3, "N/m, Nm/rad", "only sets the damping of axes with a softer spring"
+    )
+    damping: Six[OrUnset[Positive]] | None = parameter(
+        None, "Ns/m, Nms/rad", "damping D in place of the ratio; .nan leaves an axis to the ratio"
+    )
+    enabled_axes: Six[Switch] = parameter((True,) * 6, "-", "axes that comply; the others are held at the reference")
+    force_axes: Six[Switch] = parameter(
+        (False,) * 6, "-", "axes under force control: no deadband (it would bias the force), velocity bias allowed"
+    )
+    integrator: Literal["exact", "rk4", "semi_implicit_euler"] = parameter("exact", "-", "how the law is integrated")
+    filter_coefficient: Share | None = parameter(
+        0.8, "-", "low-pass of the wrench as weight of the new sample at 500 Hz; 1: no filter"
+    )
+    filter_cutoff_hz: Positive | None = parameter(None, "Hz", "low-pass of the wrench, in place of the coefficient")
+    min_motion_threshold: NotNegative = parameter(1.5, "N", "forces of a smaller norm cause no motion")
+    min_motion_threshold_torque: NotNegative = parameter(0.3, "Nm", "torques of a smaller norm cause no motion")
+    deadband: Six[NotNegative] = parameter((0.0,) * 6, "N, Nm", "deadband of each axis, after the norm thresholds")
+    drift_reset_threshold: NotNegative = parameter(
+        0.001, "m/s, rad/s", "below it, with no wrench, the velocity is set to zero"
+    )
+    stiffness_engagement_time: NotNegative = parameter(1.0, "s", "ramp of the spring, and of changes of M, D and K")
+    desired_wrench: Six[Number] = parameter((0.0,) * 6, "N, Nm", "wrench on the tool that is wanted; 0: move freely")
+    desired_wrench_rate: Two[Positive] = parameter((50.0, 5.0), "N/s, Nm/s", "fastest change of the desired wrench")
+    bias_time: NotNegative = parameter(
+        0.0, "s", "time constant of the velocity bias of force axes, which follows a moving surface; 0: off"
+    )
+    bias_limit: Two[NotNegative] = parameter((0.05, 0.2), "m/s, rad/s", "largest velocity bias")
+
+    _one_filter = model_validator(mode="before")(one_filter_parameter)
+
+    @property
+    def cutoff_hz(self) -> float:
+        """Cutoff of the wrench filter [Hz], infinite without a filter.
+
+        A first-order filter y += c (u - y) at rate f is the sampled form of a cutoff fc = -ln(1 - c) f / (2 pi).
+        """
+        if self.filter_cutoff_hz is not None:
+            return self.filter_cutoff_hz
+        c = self.filter_coefficient
+        return math.inf if c is None or c == 1.0 else -math.log1p(-c) * COEFFICIENT_RATE_HZ / (2.0 * math.pi)
+
+    @property
+    def effective_damping(self) -> tuple[float, ...]:
+        """D = 2 zeta sqrt(M max(K, K_virtual)) [Ns/m, Nms/rad], or `damping` where given."""
+        given = self.damping or (None,) * 6
+        of_ratio = (
+            2.0 * zeta * math.sqrt(m * max(k, k_virtual))
+            for zeta, m, k, k_virtual in zip(
+                self.damping_ratio, self.mass, self.stiffness, self.virtual_stiffness, strict=True
+            )
+        )
+        return tuple(d if g is None else g for g, d in zip(given, of_ratio, strict=True))
+
+
+class Tracking(Group):
+    velocity_gain: Six[NotNegative] = parameter(
+        (2.0,) * 3 + (1.0,) * 3, "1/s", "Kp from pose error to velocity; 0: open-loop flow"
+    )
+
+
+class Workspace(Group):
+    min: Three[OrUnset[Number]] | None = parameter(
+        None, "m", "lower corner of the box for the TCP, base axes; unset or .nan: no wall"
+    )
+    max: Three[OrUnset[Number]] | None = parameter(
+        None, "m", "upper corner of the box for the TCP, base axes; unset or .nan: no wall"
+    )
+
+
+class JointLimits(Group):
+    """Only narrower than the model's. Unset, or .nan for one joint: those of the model."""
+
+    position_lower: Six[OrUnset[Number]] | None = parameter(None, "rad", "lowest joint positions; unset: of the model")
+    position_upper: Six[OrUnset[Number]] | None = parameter(None, "rad", "highest joint positions; unset: of the model")
+    velocity: Six[OrUnset[Positive]] | None = parameter(None, "rad/s", "largest joint speeds; unset: of the model")
+    acceleration: Six[Positive] = parameter((20.0,) * 6, "rad/s2", "largest joint accelerations")
+
+
+class Safety(Group):
+    max_force: Positive = parameter(100.0, "N", "above it the arm stops")
+    max_torque: Positive = parameter(15.0, "Nm", "above it the arm stops")
+    max_position_error: Positive = parameter(0.5, "m", "commanded minus measured position at which the arm stops")
+    max_orientation_error: Positive = parameter(0.5, "rad", "commanded minus measured angle at which the arm stops")
+    joint_state_timeout: Positive = parameter(0.05, "s", "age of the joint state at which the arm stops")
+    wrench_timeout: Positive = parameter(0.05, "s", "age of the wrench at which the arm stops")
+
+
+class Sensor(Group):
+    sign: Number = parameter(1.0, "-", "1, or -1 for a sensor that reports the reaction of the tool")
+    bias: Six[Number] = parameter((0.0,) * 6, "N, Nm", "reading without any load, after the sign, sensor axes")
+    rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the sensor axes in the flange frame")
+    position: Three[Number] = parameter((0.0,) * 3, "m", "origin of the sensor in the flange frame")
+
+
+class Tool(Group):
+    mass: NotNegative = parameter(0.0, "kg", "mass of everything beyond the sensor, from calibration")
+    center_of_mass: Three[Number] = parameter((0.0,) * 3, "m", "its centre of mass, sensor frame")
+    inertia_compensation: Switch = parameter(False, "-", "remove the inertia force of the tool mass from the wrench")
+    tcp: Six[Number] = parameter((0.0,) * 6, "m, rad", "x y z, roll pitch yaw of the TCP in the flange frame")
+
+
+class Parameters(Group):
+    """All parameters of the controller. `Parameters()` are the defaults; `changed` gives a validated copy."""
+
+    joints: Six[Name] = parameter(
+        (
+            "shoulder_pan_joint",
+            "shoulder_lift_joint",
+            "elbow_joint",
+            "wrist_1_joint",
+            "wrist_2_joint",
+            "wrist_3_joint",
+        ),
+        "-",
+        "joint names, base to tool",
+    )
+    base_link: Name = parameter("base_link", "-", "frame in which poses and references are given")
+    tip_link: Name = parameter("tool0", "-", "flange frame")
+    ft_frame: Name = parameter("tool0", "-", "frame name of the force/torque sensor")
+    control_rate: Rate = parameter(500.0, "Hz", "ticks per second")
+    control_frame: Literal["base", "tcp", "task"] = parameter(
+        "base", "-", "axes of mass, damping, stiffness; tcp: those of the reference pose; task: those of task_rotation"
+    )
+    task_rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the task axes in the base frame")
+    gravity: Three[Number] = parameter(
+        (0.0, 0.0, -9.80665), "m/s2", "gravity in base axes; turn it for a tilted or ceiling-mounted base"
+    )
+    admittance: Admittance = Admittance()
+    tracking: Tracking = Tracking()
+    max_linear_velocity: Positive = parameter(0.5, "m/s", "largest TCP speed")
+    max_angular_velocity: Positive = parameter(1.0, "rad/s", "largest TCP turning speed")
+    max_linear_acceleration: Positive = parameter(
+        5.0, "m/s2", "largest TCP acceleration; low values distort the law (8 N on 8 kg already ask for 1 m/s2)"
+    )
+    max_angular_acceleration: Positive = parameter(25.0, "rad/s2", "largest angular TCP acceleration")
+    workspace: Workspace = Workspace()
+    joint_limits: JointLimits = JointLimits()
+    velocity_scale_factor: Share = parameter(1.0, "-", "scales every speed limit")
+    safety: Safety = Safety()
+    sensor: Sensor = Sensor()
+    tool: Tool = Tool()
+    trajectory_duration: Positive = parameter(
+        0.002, "s", "time_from_start of a trajectory point; with the action interface use 0.5"
+    )
+    dynamic_parameters: Switch = parameter(True, "-", "accept parameter changes while running")
+
+    def __init__(self, **values: Any) -> None:
+        """Nested keyword values; a bad one raises ParameterError with one sentence."""
+        try:
+            super().__init__(**names.plain(values))
+        except ValidationError as error:
+            raise sentences.of(error) from None
+
+    _relations = model_validator(mode="after")(check_relations)
+
+    def flat(self) -> dict[str, Any]:
+        """Dotted name -> value, in the order of the schema."""
+        return names.flatten(self.model_dump())
+
+    def changed(self, changes: Mapping[str, Any]) -> "Parameters":
+        """New parameters with these dotted (or nested) names changed. Raises ParameterError and changes nothing."""
+        flat_changes = names.flatten(changes)
+        values = self.flat()
+        for name in flat_changes:
+            if name not in values:
+                raise sentences.unknown(name)
+        names.release_other_filter_parameter(values, flat_changes)
+        return Parameters(**names.nest(values | flat_changes))

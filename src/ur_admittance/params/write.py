@@ -1,0 +1,49 @@
+"""Parameters -> text of a ROS 2 parameter file, with the unit and help of every value as a comment."""
+
+import math
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
+from ruamel.yaml.compat import StringIO
+
+from ur_admittance.errors import ParameterError
+from ur_admittance.params.schema import Parameters
+from ur_admittance.params.table import rows
+from ur_admittance.params.yaml import EVERY_NODE, SECTION
+
+
+def dump_parameters(parameters: Parameters, node: str = EVERY_NODE) -> str:
+    """Text that loads back to the same parameters. Unset ones are left out: ROS files have no null."""
+    root = CommentedMap()
+    for name, value in parameters.flat().items():
+        if value is None:
+            continue
+        *groups, last = name.split(".")
+        place = root
+        for group in groups:
+            place = place.setdefault(group, CommentedMap())
+        place[last] = _flow(value) if isinstance(value, tuple) else value
+        row = rows()[name]
+        place.yaml_add_eol_comment(f"[{row.unit}] {row.help}" if row.unit != "-" else row.help, last)
+    yaml = YAML()
+    yaml.width = 1000  # one line per parameter
+    yaml.indent(mapping=2)
+    stream = StringIO()
+    yaml.dump({node: {SECTION: root}}, stream)
+    return str(stream.getvalue())
+
+
+def save_parameters(parameters: Parameters, path: str | Path, node: str = EVERY_NODE) -> None:
+    try:
+        Path(path).write_text(dump_parameters(parameters, node), encoding="utf-8")
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _flow(values: tuple[Any, ...]) -> CommentedSeq:
+    """[1.0, 2.0, ...] on one line, `.nan` for an unset element."""
+    sequence = CommentedSeq(math.nan if value is None else value for value in values)
+    sequence.fa.set_flow_style()
+    return sequence

@@ -1,0 +1,169 @@
+"""ROS 2 parameter files, in and out.
+
+    /**:                       or the name of a node, or a namespace and a node
+      ros__parameters:
+        admittance:
+          mass: [8, 8, 8, 0.8, 0.8, 0.8]
+        tracking.velocity_gain: [2, 2, 2, 1, 1, 1]      dotted names are the same as nested ones
+
+A refusal names the file and the line. Keys given twice are refused: YAML loaders that keep the last one silently
+lose every value of the first.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ruamel.yaml import YAML
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
+from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
+
+from ur_admittance.errors import ParameterError
+from ur_admittance.params import sentences
+from ur_admittance.params.schema import Parameters
+
+SECTION = "ros__parameters"
+EVERY_NODE = "/**"
+LARGEST_FILE = 1_000_000  # [bytes] a parameter file has a few kilobytes
+
+# Parameters that every ROS node has by itself; they stand in the same file and are not ours to judge.
+OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides")
+
+
+@dataclass(frozen=True)
+class Entry:
+    name: str  # dotted
+    value: Any
+    line: int  # of the key, from 1
+
+
+def load_parameters(path: str | Path, node: str | None = None) -> Parameters:
+    """The defaults changed by a file. `node` chooses a section when the file has those of several nodes."""
+    path = Path(path)
+    return parse_parameters(_read(path), str(path), node)
+
+
+def parse_parameters(text: str, file: str, node: str | None = None) -> Parameters:
+    """As load_parameters, from text; `file` is the name used in refusals."""
+    entries = {entry.name: entry for entry in _entries(text, file, node)}
+    try:
+        return Parameters().changed({entry.name: entry.value for entry in entries.values()})
+    except ParameterError as error:
+        entry = entries.get(error.name.partition("[")[0])
+        where = f"{file}:{entry.line}" if entry else file
+        raise ParameterError(f"{where}: {error}", error.name) from None
+
+
+def _read(path: Path) -> str:
+    try:
+        if path.stat().st_size > LARGEST_FILE:
+            raise ParameterError(f"{path}: is larger than {LARGEST_FILE // 1000} kB, not a parameter file")
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise ParameterError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise ParameterError(f"{path}: is a folder, not a parameter file") from None
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        text = content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ParameterError(f"{path}: is not a text file in UTF-8") from None
+    if "\0" in text:
+        raise ParameterError(f"{path}: is a binary file, not a parameter file")
+    return text
+
+
+def _entries(text: str, file: str, node: str | None) -> Iterator[Entry]:
+    """Every parameter of the chosen sections with the line of its key."""
+    yaml = YAML(typ="safe", pure=True)
+    try:
+        _refuse_aliases(yaml, text, file)
+        root = yaml.compose(text)
+        if root is None:
+            raise ParameterError(f"{file}: is empty; a parameter file starts with '{EVERY_NODE}:' and '  {SECTION}:'")
+        for section in _chosen(dict(_sections(root, file)), node, file):
+            for key, value in _leaves(section, file):
+                yield Entry(key.value, yaml.constructor.construct_document(value), _line(key))
+    except MarkedYAMLError as error:
+        line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise ParameterError(f"{file}{line}: is not YAML ({error.problem or error.context})") from None
+    except (YAMLError, ValueError, RecursionError) as error:
+        reason = str(error).splitlines()[0] if str(error) else "nested too deeply"
+        raise ParameterError(f"{file}: is not YAML ({reason})") from None
+
+
+def _refuse_aliases(yaml: YAML, text: str, file: str) -> None:
+    """ROS refuses them too; without them a file is a tree and cannot blow up."""
+    for event in yaml.parse(text):
+        if type(event).__name__ == "AliasEvent":
+            raise ParameterError(f"{file}:{event.start_mark.line + 1}: aliases (*name) are not allowed, as in ROS")
+
+
+def _line(node: Node) -> int:
+    return int(node.start_mark.line) + 1
+
+
+def _items(mapping: Node, file: str, what: str) -> Iterator[tuple[ScalarNode, Node]]:
+    if not isinstance(mapping, MappingNode):
+        raise ParameterError(f"{file}:{_line(mapping)}: {what} must be a group of 'name: value' lines")
+    for key, value in mapping.value:
+        if not isinstance(key, ScalarNode):
+            raise ParameterError(f"{file}:{_line(key)}: a key must be a plain name")
+        yield key, value
+
+
+def _sections(root: Node, file: str, prefix: str = "") -> Iterator[tuple[str, Node]]:
+    """Node name -> its parameters, for every `ros__parameters` under node names and namespaces."""
+    lines: dict[str, int] = {}
+    for key, value in _items(root, file, prefix or "the file"):
+        _refuse_second(lines, key.value, _line(key), file)
+        if key.value == SECTION:
+            yield prefix or EVERY_NODE, value
+        elif isinstance(value, MappingNode):
+            yield from _sections(value, file, f"{prefix.rstrip('/')}/{key.value.lstrip('/')}")
+        else:
+            raise ParameterError(f"{file}:{_line(key)}: {key.value} stands outside '{SECTION}:'")
+
+
+def _chosen(sections: dict[str, Node], node: str | None, file: str) -> list[Node]:
+    """General section first, so that the one of the node has the last word."""
+    if not sections:
+        raise ParameterError(f"{file}: has no '{SECTION}:' section")
+    if node is None and len(sections) > 1:
+        raise ParameterError(f"{file}: has sections for {', '.join(sections)}; say which node to load")
+    wanted = list(sections) if node is None else [EVERY_NODE, f"/{node.lstrip('/')}"]
+    found = [sections[name] for name in wanted if name in sections]
+    if not found:
+        raise ParameterError(f"{file}: has no section for node {node}, only for {', '.join(sections)}")
+    return found
+
+
+def _leaves(section: Node, file: str) -> Iterator[tuple[ScalarNode, Node]]:
+    """Key (renamed to its full dotted name) and value of every parameter."""
+    lines: dict[str, int] = {}
+
+    def walk(mapping: Node, prefix: str) -> Iterator[tuple[ScalarNode, Node]]:
+        groups: dict[str, int] = {}
+        for key, value in _items(mapping, file, prefix.rstrip(".") or SECTION):
+            name = prefix + key.value
+            if name.split(".")[0] in OF_ROS:
+                continue
+            _refuse_second(groups, name, _line(key), file)
+            if isinstance(value, MappingNode):
+                yield from walk(value, f"{name}.")
+            else:
+                _refuse_second(lines, name, _line(key), file)
+                key.value = name
+                yield key, value
+
+    return walk(section, "")
+
+
+def _refuse_second(lines: dict[str, int], name: str, line: int, file: str) -> None:
+    if name in lines:
+        raise ParameterError(
+            f"{file}:{line}: {sentences.shown(name)[1:-1]} is given a second time, first on line {lines[name]}", name
+        )
+    lines[name] = line
