@@ -1,0 +1,137 @@
+"""What other processes may ask of the loop: JSON messages on a local datagram socket, one per cycle, each answered.
+
+    {"set": {"admittance.mass": [8, 8, 8, 0.8, 0.8, 0.8]}}
+    {"request": "activate" | "deactivate" | "stop" | "reset_fault" | "latch_reference" | "zero_ft_sensor"}
+    {"reference": {"twist": [6]} | {"wrench": [6]} | {"position": [3], "rotation": [[3], [3], [3]]}}
+
+The answer is {"accepted": true or false, "text": "..."}. The loop only looks whether something has arrived (0.5 us);
+nobody can make it wait. A message that is malformed, too long or refused is answered with a sentence.
+"""
+
+import json
+import os
+import select
+import socket
+import tempfile
+from dataclasses import dataclass
+from typing import Any
+
+from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.runtime import places
+from ur_admittance.runtime.interfaces import Controller
+from ur_admittance.runtime.requests import HANDLERS, Handler, TwistWatch, checked_object
+
+MAX_MESSAGE_BYTES = 8192  # parsing one of these takes 0.1 ms; a complete set of parameters has 2000
+_ANSWER_BYTES = 4096
+
+
+@dataclass(frozen=True)
+class Answer:
+    accepted: bool
+    text: str
+
+
+class Mailbox:
+    """The loop's side. `handlers` adds kinds of messages: ``{"push": lambda controller, value: "pushed"}``."""
+
+    def __init__(self, name: str = places.DEFAULT_NAME, handlers: dict[str, Handler] | None = None) -> None:
+        self.path = places.place(name, "mailbox")
+        self.handlers: dict[str, Handler] = {**HANDLERS, **(handlers or {})}
+        self._socket = _bind(str(self.path), name)
+        self._ready = select.poll()
+        self._ready.register(self._socket, select.POLLIN)
+        self._buffer = bytearray(MAX_MESSAGE_BYTES + 1)
+        self._watch = TwistWatch()
+
+    def poll(self, controller: Controller) -> bool:
+        """Apply at most one message; True if there was one. Never waits, never raises."""
+        if self._watch.armed:
+            self._watch.check(controller)
+        if not self._ready.poll(0):
+            return False
+        try:
+            size, sender = self._socket.recvfrom_into(self._buffer)
+        except OSError:
+            return False
+        answer = self.answer(controller, bytes(self._buffer[:size]))
+        if sender:
+            try:
+                self._socket.sendto(json.dumps(answer.__dict__).encode()[:_ANSWER_BYTES], sender)
+            except OSError:
+                pass  # the sender has gone or does not read: its loss
+        return True
+
+    def answer(self, controller: Controller, message: bytes) -> Answer:
+        """Apply one message to the controller."""
+        if len(message) > MAX_MESSAGE_BYTES:
+            return Answer(False, f"message refused: longer than {MAX_MESSAGE_BYTES} bytes")
+        try:
+            kind, value = checked_object(message)
+            handler = self.handlers.get(kind)
+            if handler is None:
+                raise UrAdmittanceError(
+                    f"message kind {kind[:40]!r} is unknown; known: {', '.join(sorted(self.handlers))}"
+                )
+            text = handler(controller, value)
+            if kind == "reference" and "twist" in value:
+                self._watch.arm(controller)
+        except UrAdmittanceError as error:
+            return Answer(False, str(error))
+        except Exception as error:  # whatever a stranger sends must not reach the loop as an exception
+            return Answer(False, f"message refused: {type(error).__name__}: {str(error)[:200]}")
+        return Answer(True, text or "done")
+
+    def close(self) -> None:
+        self._socket.close()
+        self.path.unlink(missing_ok=True)
+
+    def __enter__(self) -> "Mailbox":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def send(message: dict[str, Any], name: str = places.DEFAULT_NAME, timeout: float = 1.0) -> Answer:
+    """Send one message to the controller called `name` and wait for its answer, at most `timeout` [s]."""
+    data = json.dumps(message).encode()
+    if len(data) > MAX_MESSAGE_BYTES:
+        raise UrAdmittanceError(f"the message has {len(data)} bytes: at most {MAX_MESSAGE_BYTES} are allowed")
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own, tempfile.TemporaryDirectory() as folder:
+        own.settimeout(timeout)
+        own.bind(os.path.join(folder, "answer"))
+        try:
+            own.sendto(data, str(places.place(name, "mailbox")))
+            raw = own.recv(_ANSWER_BYTES)
+        except TimeoutError:
+            raise UrAdmittanceError(f"controller {name!r} did not answer within {timeout:g} s") from None
+        except (FileNotFoundError, ConnectionRefusedError):
+            raise UrAdmittanceError(f"no controller named {name!r} is running") from None
+        except PermissionError:
+            raise UrAdmittanceError(f"controller {name!r} belongs to another user") from None
+    answer = json.loads(raw)
+    return Answer(bool(answer["accepted"]), str(answer["text"]))
+
+
+def _bind(path: str, name: str) -> socket.socket:
+    """Bind the socket for its owner only; the remains of a killed process are replaced."""
+    if os.path.exists(path):
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
+            try:
+                probe.connect(path)
+            except ConnectionRefusedError:
+                os.unlink(path)
+            except OSError as error:
+                raise UrAdmittanceError(f"the mailbox {path} cannot be used: {error.strerror}") from None
+            else:
+                raise UrAdmittanceError(
+                    f"a controller named {name!r} is already running; stop it or choose another name"
+                )
+    own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    mask = os.umask(0o177)
+    try:
+        own.bind(path)
+    finally:
+        os.umask(mask)
+    own.setblocking(False)
+    return own

@@ -1,0 +1,105 @@
+"""The messages of the mailbox, applied to a controller. A handler returns what it did, or raises a sentence."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.runtime.interfaces import Controller, scalar
+
+Handler = Callable[[Controller, Any], str | None]
+
+REQUESTS = ("activate", "deactivate", "stop", "reset_fault", "latch_reference", "zero_ft_sensor")
+TWIST_LIFETIME_NS = 500_000_000  # a velocity must be repeated: a sender that dies must not leave the arm moving
+ROTATION_TOLERANCE = 1e-6
+
+
+def checked_object(message: bytes) -> tuple[str, Any]:
+    """The one key and value of a JSON object."""
+    try:
+        content = json.loads(message.decode(), parse_constant=_refuse_constant)
+    except (ValueError, RecursionError) as error:
+        raise UrAdmittanceError(f"message refused: no valid JSON ({str(error)[:100]})") from None
+    if not isinstance(content, dict) or len(content) != 1:
+        raise UrAdmittanceError('message refused: must be one JSON object with one key, such as {"request": "stop"}')
+    kind, value = next(iter(content.items()))
+    return kind, value
+
+
+def apply_set(controller: Controller, value: Any) -> str:
+    if not isinstance(value, dict) or not value:
+        raise UrAdmittanceError(
+            'set: must be an object of parameter names and values, such as {"control_frame": "tcp"}'
+        )
+    controller.set_parameters(value)
+    return "set " + ", ".join(value)
+
+
+def apply_request(controller: Controller, value: Any) -> str:
+    if value not in REQUESTS:
+        raise UrAdmittanceError(f"request {str(value)[:40]!r} is unknown; known: {', '.join(REQUESTS)}")
+    if value == "stop":  # like deactivate, in whatever mode the arm is
+        controller.deactivate()
+    else:
+        getattr(controller, value)()
+    return f"{value} requested"
+
+
+def apply_reference(controller: Controller, value: Any) -> str:
+    if not isinstance(value, dict):
+        raise UrAdmittanceError("reference: must be an object with twist, wrench, or position and rotation")
+    keys = set(value)
+    if keys == {"twist"}:
+        controller.set_reference_twist(_numbers("reference.twist", value["twist"], (6,)))
+    elif keys == {"wrench"}:
+        controller.set_reference_wrench(_numbers("reference.wrench", value["wrench"], (6,)))
+    elif keys == {"position", "rotation"}:
+        rotation = _numbers("reference.rotation", value["rotation"], (3, 3))
+        with np.errstate(all="ignore"):
+            error = np.abs(rotation @ rotation.T - np.eye(3)).max()
+            right_handed = np.linalg.det(rotation) > 0.0
+        if not error < ROTATION_TOLERANCE or not right_handed:
+            raise UrAdmittanceError("reference.rotation: must be a rotation matrix (orthonormal, determinant +1)")
+        controller.set_target_pose(_numbers("reference.position", value["position"], (3,)), rotation)
+    else:
+        raise UrAdmittanceError(
+            f"reference: has {', '.join(sorted(keys)) or 'nothing'}; allowed: twist, wrench, or position with rotation"
+        )
+    return "reference set"
+
+
+HANDLERS: dict[str, Handler] = {"set": apply_set, "request": apply_request, "reference": apply_reference}
+
+
+class TwistWatch:
+    """Ends a reference velocity that its sender does not repeat."""
+
+    def __init__(self) -> None:
+        self.armed = False
+        self._until_ns = 0
+
+    def arm(self, controller: Controller) -> None:
+        self.armed = True
+        self._until_ns = int(scalar(controller.sample, "stamp_ns")[0]) + TWIST_LIFETIME_NS
+
+    def check(self, controller: Controller) -> None:
+        if scalar(controller.sample, "stamp_ns")[0] > self._until_ns:
+            controller.set_reference_twist(np.zeros(6))
+            self.armed = False
+
+
+def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
+    try:
+        numbers = np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.zeros(0)
+    if numbers.shape != shape or not np.isfinite(numbers).all():
+        raise UrAdmittanceError(f"{name} = {str(value)[:60]}: must be {' x '.join(map(str, shape))} finite numbers")
+    return numbers
+
+
+def _refuse_constant(name: str) -> float:
+    raise ValueError(f"{name} is not a number")
