@@ -1,0 +1,8 @@
+"""The embedded physics: a UR arm in MuJoCo with servo, wrist sensor, things to touch and a hand that pushes."""
+
+from ur_admittance.simulation.devices import FtSensor, Servo, Tool
+from ur_admittance.simulation.environment import Environment
+from ur_admittance.simulation.hand import Hand, waypoints
+from ur_admittance.simulation.world import GRAVITY, Contact, World
+
+__all__ = ["GRAVITY", "Contact", "Environment", "FtSensor", "Hand", "Servo", "Tool", "World", "waypoints"]

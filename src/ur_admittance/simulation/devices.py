@@ -1,0 +1,140 @@
+"""What hangs on the arm and what drives it: the tool, the wrist force/torque sensor, the joint servo."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.errors import SimulationError
+from ur_admittance.model import RobotModel
+
+Array = NDArray[np.float64]
+Vector = tuple[float, float, float]
+Vector6 = tuple[float, float, float, float, float, float]
+Matrix = tuple[Vector, Vector, Vector]
+
+IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+ZERO6: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+
+
+def _need(condition: bool, sentence: str) -> None:
+    if not condition:
+        raise SimulationError(sentence)
+
+
+def _need_rotation(name: str, rotation: Matrix) -> None:
+    R = np.asarray(rotation, dtype=float)
+    is_rotation = R.shape == (3, 3) and np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0.0
+    _need(is_rotation, f"{name} = {R.tolist()}: must be a 3 x 3 rotation matrix.")
+
+
+@dataclass(frozen=True)
+class Tool:
+    """Everything beyond the wrist sensor. Positions are in the flange frame (``tool0``, z out of the flange).
+
+    ``probe`` touches with a sphere at the TCP: one contact point on any surface. ``peg`` touches with a rounded pin of
+    ``peg_length`` that ends at the TCP and points along its z.
+    """
+
+    mass: float = 1.0  # [kg]
+    com: Vector = (0.0, 0.0, 0.05)  # [m]
+    tcp: Vector = (0.0, 0.0, 0.15)  # [m]
+    tcp_rotation: Matrix = IDENTITY  # R_flange_tcp
+    inertia: Matrix | None = None  # [kg m2] about com, flange axes; None: that of a cylinder from flange to TCP
+    shape: Literal["probe", "peg"] = "probe"
+    radius: float = 0.01  # [m] of the sphere or the pin
+    peg_length: float = 0.06  # [m]
+
+    def __post_init__(self) -> None:
+        _need(self.mass >= 0.0, f"tool.mass = {self.mass} kg: must be >= 0.")
+        _need(self.radius > 0.0, f"tool.radius = {self.radius} m: must be > 0.")
+        _need(self.shape in ("probe", "peg"), f"tool.shape = {self.shape!r}: must be 'probe' or 'peg'.")
+        _need(self.peg_length > 2 * self.radius, f"tool.peg_length = {self.peg_length} m: must be > 2 radius.")
+        _need_rotation("tool.tcp_rotation", self.tcp_rotation)
+
+    @property
+    def tip(self) -> Array:
+        """Centre of the sphere whose surface the TCP lies on, flange frame [m]."""
+        return np.array(self.tcp) - self.radius * np.array(self.tcp_rotation)[:, 2]
+
+    def inertia_matrix(self) -> Array:
+        """(3, 3) [kg m2] about the centre of mass."""
+        if self.inertia is not None:
+            return np.array(self.inertia, dtype=float)
+        radius, length = 0.03, max(float(np.linalg.norm(self.tcp)), 0.02)
+        across = (3.0 * radius**2 + length**2) / 12.0
+        return max(self.mass, 1e-6) * np.diag([across, across, radius**2 / 2.0])
+
+
+@dataclass(frozen=True)
+class FtSensor:
+    """The wrist force/torque sensor between flange and tool.
+
+    reading = quantised( sign * w + bias + drift + noise ),  w: what gravity, hands and surfaces do to the tool (less
+    its inertia force), about the sensor origin, sensor axes, averaged over the control period.
+    """
+
+    position: Vector = (0.0, 0.0, 0.0)  # [m] of the sensor origin in the flange frame
+    rotation: Matrix = IDENTITY  # R_flange_sensor
+    sign: float = 1.0  # -1: the sensor reports the reaction
+    bias: Vector6 = ZERO6  # [N, Nm] as it stands in the reading
+    drift: Vector6 = ZERO6  # [N/sqrt(s), Nm/sqrt(s)] random walk: its standard deviation after one second
+    noise_force: float = 0.0  # [N] standard deviation of one reading
+    noise_torque: float = 0.0  # [Nm]
+    resolution_force: float = 0.0  # [N] smallest step of the reading, 0: continuous
+    resolution_torque: float = 0.0  # [Nm]
+    delay: float = 0.0  # [s]
+
+    def __post_init__(self) -> None:
+        _need(self.sign in (1.0, -1.0), f"sensor.sign = {self.sign}: must be 1 or -1.")
+        for name in ("noise_force", "noise_torque", "resolution_force", "resolution_torque", "delay"):
+            value = getattr(self, name)
+            _need(value >= 0.0, f"sensor.{name} = {value}: must be >= 0.")
+        _need_rotation("sensor.rotation", self.rotation)
+
+
+# Assumed values of a UR5e, not identified on an arm: about 35 kN/m at the TCP.
+UR5E_STIFFNESS = (20e3, 20e3, 12e3, 4e3, 4e3, 3e3)  # [Nm/rad]
+UR5E_EFFORT = (150.0, 150.0, 150.0, 28.0, 28.0, 28.0)  # [Nm]
+# Rotor inertia seen through the gear, as in the MuJoCo Menagerie's UR5e.
+UR5E_ARMATURE = (0.1, 0.1, 0.1, 0.1, 0.1, 0.1)  # [kg m2]
+
+
+@dataclass(frozen=True)
+class Servo:
+    """The arm's own position control: delay -> straight line inside the period -> first-order lag -> joint PD.
+
+    torque = kp (y - q) + kd (yd - qd) + gravity and Coriolis torque of the arm with its configured payload,
+    y: commanded angle after delay and lag.
+    """
+
+    delay: float = 0.0  # [s] from the command to the first motion
+    lag_hz: float = 25.0  # corner of the first-order lag, inf: none
+    stiffness: Vector6 | None = None  # kp [Nm/rad]; None: the UR5e's, scaled by the joints' torque limits
+    damping_ratio: float = 0.9  # kd = 2 ratio sqrt(kp M_ii), M_ii of the arm with its tool in the home position
+    payload: float | None = None  # [kg] what the arm was told it carries, at the tool's com; None: the true mass
+
+    def __post_init__(self) -> None:
+        _need(self.delay >= 0.0, f"servo.delay = {self.delay} s: must be >= 0.")
+        _need(self.lag_hz > 0.0, f"servo.lag_hz = {self.lag_hz} Hz: must be > 0.")
+        _need(self.damping_ratio > 0.0, f"servo.damping_ratio = {self.damping_ratio}: must be > 0.")
+        if self.stiffness is not None:
+            _need(min(self.stiffness) > 0.0, f"servo.stiffness = {self.stiffness} Nm/rad: must be > 0.")
+
+    def stiffness_of(self, model: RobotModel) -> Array:
+        """kp of this arm (6,) [Nm/rad]. Torque grows as payload times reach, stiffness at the TCP as kp / reach^2:
+        scaling by the torque limit keeps small and large arms near the UR5e's stiffness."""
+        if self.stiffness is not None:
+            return np.array(self.stiffness)
+        return np.array(UR5E_STIFFNESS) * _strength(model)
+
+
+def armature_of(model: RobotModel) -> Array:
+    """Rotor inertia of this arm's joints (6,) [kg m2], scaled as the stiffness."""
+    return np.array(UR5E_ARMATURE) * _strength(model)
+
+
+def _strength(model: RobotModel) -> Array:
+    """Torque limits over those of the UR5e (6,); 1 where the description gives no limit."""
+    return np.where(np.isfinite(model.effort), model.effort / np.array(UR5E_EFFORT), 1.0)

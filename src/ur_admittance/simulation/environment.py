@@ -1,0 +1,158 @@
+"""Things to touch: floor, wall, incline, cylinder, a block with a hole. Stiffness in N/m as one would measure it.
+
+MuJoCo's contact force with a constant impedance d and direct solref (-k, -b) is, at rest and per contact point,
+    F = k r / ((1 - d) A)        r: penetration [m], A: inverse weight of the tool body [1/kg]
+so that k = K (1 - d) A gives the stiffness K [N/m], and b likewise the damping [Ns/m]. A small d keeps the contact a
+spring: a larger one adds inertia to it (https://mujoco.readthedocs.io/en/stable/modeling.html#solver-parameters).
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.errors import SimulationError
+
+Array = NDArray[np.float64]
+Kind = Literal["none", "floor", "wall", "incline", "cylinder", "hole"]
+
+IMPEDANCE = 0.01  # d
+IMPRATIO = 100.0  # friction this many times stiffer than the normal direction; at 1 the tool creeps at a third of mu
+SURFACE = "0.36 0.46 0.52 1"
+PATCH = 0.25  # [m] half size of what is drawn of an endless plane
+
+
+@dataclass(frozen=True)
+class Environment:
+    """One object. Its point of contact lies ``gap`` before the tool at the start pose, or at ``at`` in the base frame.
+
+    Use the constructors ``floor``, ``wall``, ``incline``, ``cylinder``, ``hole``, ``none``.
+    """
+
+    kind: Kind = "none"
+    stiffness: float = 1e4  # [N/m] per contact point
+    damping: float = 50.0  # [Ns/m] per contact point
+    friction: float = 0.2  # Coulomb coefficient; fully there above friction * F / (100 damping) of slip [m/s]
+    gap: float = 0.02  # [m] between the tool's surface and the object at the start pose
+    at: tuple[float, float, float] | None = None  # [m] point of contact in the base frame; overrides gap
+    angle: float = 0.0  # [rad] of the incline, rising along +x
+    radius: float = 0.3  # [m] of the cylinder
+    hole_half: float = 0.0105  # [m] half width of the square hole
+    depth: float = 0.04  # [m] of the hole
+    chamfer: float = 0.002  # [m]
+
+    def __post_init__(self) -> None:
+        def need(condition: bool, name: str, unit: str, allowed: str) -> None:
+            if not condition:
+                raise SimulationError(f"environment.{name} = {getattr(self, name)} {unit}: must be {allowed}.")
+
+        need(self.stiffness > 0.0, "stiffness", "N/m", "> 0")
+        need(self.damping > 0.0 or self.friction == 0.0, "damping", "Ns/m", "> 0 where there is friction")
+        need(self.friction >= 0.0, "friction", "", ">= 0")
+        need(abs(self.angle) < np.pi / 2, "angle", "rad", "between -pi/2 and pi/2")
+        need(self.radius > 0.0, "radius", "m", "> 0")
+        need(0.0 < self.chamfer < self.depth, "chamfer", "m", "> 0 and less than the depth")
+
+    @classmethod
+    def none(cls) -> "Environment":
+        """Free space."""
+        return cls()
+
+    @classmethod
+    def floor(cls, stiffness: float = 1e4, **options: float) -> "Environment":
+        """A horizontal plane under the tool."""
+        return cls("floor", stiffness, **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def wall(cls, stiffness: float = 1e4, **options: float) -> "Environment":
+        """A vertical plane in front of the tool, facing the arm (normal -x)."""
+        return cls("wall", stiffness, **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def incline(cls, angle: float, stiffness: float = 1e4, **options: float) -> "Environment":
+        """A plane that rises along +x by ``angle`` [rad]."""
+        return cls("incline", stiffness, angle=angle, **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def cylinder(cls, radius: float = 0.3, stiffness: float = 1e4, **options: float) -> "Environment":
+        """A lying cylinder, axis along y, its top under the tool."""
+        return cls("cylinder", stiffness, radius=radius, **options)  # type: ignore[arg-type]
+
+    @classmethod
+    def hole(
+        cls, peg_radius: float = 0.01, clearance: float = 0.0005, stiffness: float = 1e4, **options: float
+    ) -> "Environment":
+        """A block with a square hole that leaves ``clearance`` [m] around a centred peg."""
+        return cls("hole", stiffness, hole_half=peg_radius + clearance, **options)  # type: ignore[arg-type]
+
+    @property
+    def normal(self) -> Array:
+        """Outward normal at the point of contact, base axes (3,)."""
+        if self.kind == "wall":
+            return np.array([-1.0, 0.0, 0.0])
+        return np.array([-np.sin(self.angle), 0.0, np.cos(self.angle)])
+
+    def place(self, p_tip: Array, tip_radius: float) -> Array:
+        """Point of contact in the base frame [m], for a tool whose tip sphere is centred at ``p_tip`` at the start."""
+        if self.at is not None:
+            return np.array(self.at)
+        return p_tip - (tip_radius + self.gap) * self.normal
+
+    def solref(self, inverse_weight: float) -> tuple[float, float]:
+        """MuJoCo's (-k, -b) for this stiffness and damping, ``inverse_weight`` of the tool body [1/kg]."""
+        scale = (1.0 - IMPEDANCE) * inverse_weight
+        return -self.stiffness * scale, -self.damping * scale
+
+    def geoms(self) -> list[str]:
+        """MJCF geoms in the frame of the object: origin at the point of contact, base axes."""
+        if self.kind == "none":
+            return []
+        if self.kind == "cylinder":
+            r = self.radius
+            return [_geom(f'type="cylinder" size="{r} {PATCH}" pos="0 0 {-r}" euler="1.5707963267948966 0 0"', self)]
+        if self.kind == "hole":
+            return self._block_with_hole()
+        x, y, z = self.normal
+        return [_geom(f'type="plane" size="{PATCH} {PATCH} 0.01" zaxis="{x} {y} {z}"', self)]
+
+    def _block_with_hole(self) -> list[str]:
+        """Four boxes around the chamfer, four around the hole under it, four tilted ones between, and the bottom."""
+        a, c, depth, outer = self.hole_half, self.chamfer, self.depth, self.hole_half + 0.05
+        boxes = []
+        for turn in range(4):  # boxes laid like a pinwheel leave neither gap nor overlap: one contact per touch
+            boxes.append(_box(turn, (a + c, outer), (-a - c, outer), (-depth, 0.0), self))
+            boxes.append(_box(turn, (a, a + c), (-a, a + c), (-depth, -c), self))
+            # 45 degrees, from (r = a, z = -c) to (r = a + c, z = 0); its body lies behind that face
+            half, thick = c / np.sqrt(2.0), c / 4.0
+            centre_r = a + c / 2 + thick / np.sqrt(2.0)
+            centre_z = -c / 2 - thick / np.sqrt(2.0)
+            cos, sin = ((1, 0), (0, 1), (-1, 0), (0, -1))[turn]
+            boxes.append(
+                _geom(
+                    f'type="box" size="{half} {a + c} {thick}" pos="{centre_r * cos} {centre_r * sin} {centre_z}" '
+                    f'xyaxes="{cos} {sin} 1 {-sin} {cos} 0"',
+                    self,
+                )
+            )
+        boxes.append(_geom(f'type="box" size="{outer} {outer} 0.01" pos="0 0 {-depth - 0.01}"', self))
+        return boxes
+
+
+def _box(turn: int, x: tuple[float, float], y: tuple[float, float], z: tuple[float, float], env: Environment) -> str:
+    """A box given by its extents, turned by quarter turns about z."""
+    cx, cy = (x[0] + x[1]) / 2, (y[0] + y[1]) / 2
+    hx, hy = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
+    for _ in range(turn):
+        cx, cy, hx, hy = -cy, cx, hy, hx
+    size, position = f"{hx} {hy} {(z[1] - z[0]) / 2}", f"{cx} {cy} {(z[0] + z[1]) / 2}"
+    return _geom(f'type="box" size="{size}" pos="{position}"', env)
+
+
+def _geom(attributes: str, env: Environment) -> str:
+    # priority: the object's contact parameters hold, not a mixture with the tool's
+    impedance = f"{IMPEDANCE} {IMPEDANCE} 0.001 0.5 1"
+    return (
+        f'<geom {attributes} contype="2" conaffinity="1" priority="1" condim="3" friction="{env.friction} 0 0" '
+        f'solimp="{impedance}" rgba="{SURFACE}"/>'
+    )

@@ -1,0 +1,127 @@
+"""The hand of a person: it grabs the tool and leads it along a path, or pushes with a given force, and lets go.
+
+A hand that holds is a spring and a damper between the tool and where the hand wants to be. ``work`` is what the hand
+has done to the tool so far; a negative change means that the arm has pushed the hand.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ur_admittance.core.spatial import exp_so3
+from ur_admittance.errors import SimulationError
+
+Array = NDArray[np.float64]
+Path = Callable[[float], ArrayLike]  # time since the grab [s] -> displacement (6,) [m, rad], base axes
+Profile = Callable[[float], ArrayLike]  # time since the start of the push [s] -> wrench (6,) [N, Nm], base axes
+
+
+class Hand:
+    """``world.hand``. Its wrench acts at the grip: the TCP, or ``grip`` away from it in TCP axes [m]."""
+
+    def __init__(self, plant: Any, p_tool_tcp: Array, R_tool_tcp: Array) -> None:
+        self._plant = plant
+        self._p_tool_tcp, self._R_tool_tcp = p_tool_tcp, R_tool_tcp
+        self._path: Path | None = None
+        self._profile: Profile | None = None
+        self._since = 0.0
+        self._p_grab, self._R_grab = np.zeros(3), np.eye(3)
+        self._displacement = np.zeros(6)
+
+    @property
+    def active(self) -> bool:
+        """True while the hand holds or pushes."""
+        return self._path is not None or self._profile is not None
+
+    @property
+    def work(self) -> float:
+        """Work done on the tool since the reset [J]."""
+        return float(self._plant["hand_work"])
+
+    @property
+    def wrench(self) -> Array:
+        """On the tool, about the grip, base axes, mean over the last period (6,) [N, Nm]."""
+        return np.array(self._plant["hand_wrench"])
+
+    def grab(
+        self,
+        path: Path,
+        *,
+        time: float,
+        p_base_tool: Array,
+        R_base_tool: Array,
+        grip: ArrayLike = (0.0, 0.0, 0.0),
+        stiffness: tuple[float, float] = (2000.0, 30.0),
+        damping: tuple[float, float] = (60.0, 1.0),
+    ) -> None:
+        """Hold the tool where it is now and follow ``path``. Use ``World.grab``, which fills in time and pose."""
+        plant = self._plant
+        self._grip_at(grip)
+        self._path, self._profile, self._since = path, None, time
+        self._p_grab, self._R_grab = p_base_tool + R_base_tool @ plant["grip"], np.array(R_base_tool)
+        self._displacement[:] = 0.0
+        plant["holding"] = 1
+        plant["hand_stiffness"], plant["hand_damping"] = stiffness, damping
+        plant["hand_to"], plant["hand_velocity"] = self._p_grab, 0.0
+        plant["R_tool_hand"], plant["R_base_hand"] = np.eye(3), self._R_grab
+        plant["push_to"] = 0.0
+
+    def push(self, profile: Profile, *, time: float, grip: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """Push with ``profile(t)`` without holding. Use ``World.push``."""
+        self._grip_at(grip)
+        self._path, self._profile, self._since = None, profile, time
+        self._plant["holding"] = 0
+        self._plant["push_to"] = np.asarray(profile(0.0), dtype=float)
+
+    def let_go(self) -> None:
+        """No force from the next step on."""
+        self._path = self._profile = None
+        self._plant["holding"] = 0
+        self._plant["push_from"] = self._plant["push_to"] = 0.0
+
+    def prepare(self, time: float, period: float) -> None:
+        """Where hand or force shall be at the end of the period that starts at ``time``."""
+        plant = self._plant
+        end = time + period - self._since
+        if self._profile is not None:
+            plant["push_from"] = plant["push_to"]
+            plant["push_to"] = _six(self._profile(end), "wrench")
+        elif self._path is not None:
+            plant["push_from"] = 0.0
+            displacement = _six(self._path(end), "displacement")
+            plant["hand_from"] = plant["hand_to"]
+            plant["hand_to"] = self._p_grab + displacement[:3]
+            plant["hand_velocity"] = (displacement - self._displacement) / period
+            turn = np.empty((3, 3))
+            exp_so3(displacement[3:], turn)
+            plant["R_base_hand"] = turn @ self._R_grab
+            self._displacement[:] = displacement
+
+    def _grip_at(self, grip: ArrayLike) -> None:
+        self._plant["grip"] = self._p_tool_tcp + self._R_tool_tcp @ np.asarray(grip, dtype=float)
+
+
+def waypoints(times: Sequence[float], displacements: ArrayLike) -> Path:
+    """A path through displacements (n, 6) at the given times [s], at rest at each (minimum jerk between them)."""
+    t, x = np.asarray(times, dtype=float), np.asarray(displacements, dtype=float)
+    if x.shape != (len(t), 6) or np.any(np.diff(t) <= 0.0):
+        raise SimulationError(f"waypoints: {len(t)} rising times need displacements ({len(t)}, 6), not {x.shape}.")
+
+    def path(time: float) -> Array:
+        i = int(np.clip(np.searchsorted(t, time) - 1, 0, max(len(t) - 2, 0)))
+        if len(t) == 1:
+            return np.array(x[0])
+        s = float(np.clip((time - t[i]) / (t[i + 1] - t[i]), 0.0, 1.0))
+        blend = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+        return np.asarray(x[i] + blend * (x[i + 1] - x[i]))
+
+    return path
+
+
+def _six(values: ArrayLike, what: str) -> Array:
+    array = np.asarray(values, dtype=float)
+    if array.shape != (6,) or not np.all(np.isfinite(array)):
+        raise SimulationError(f"hand: {what} = {array.tolist()}: must be six finite numbers.")
+    return array

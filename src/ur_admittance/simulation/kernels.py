@@ -1,0 +1,267 @@
+"""One control period of the plant: delay, lag, joint PD, the hand, MuJoCo's steps and the sensor, compiled as one.
+
+MuJoCo is called from inside the kernel through its C functions, so that Python is left out of the physics steps: a
+period costs little more than MuJoCo itself. Within a step of length h at time t
+    mj_step1    positions and velocities of all bodies at t, gravity and Coriolis torque
+    (here)      joint torques, the hand's wrench
+    mj_step2    contacts, accelerations, sensors at t; then on to t + h
+"""
+
+import ctypes
+import math
+from pathlib import Path
+
+import llvmlite.binding as llvm
+import mujoco
+from numba import config, types
+import numpy as np
+
+from ur_admittance.core.compile import kernel, mat3, vec3
+from ur_admittance.core.spatial import cross, log_so3, multiply_transposed, rotate
+
+F = np.float64
+I = np.int64  # noqa: E741
+
+PLANT = np.dtype(
+    [
+        ("steps", I),  # physics steps since the reset
+        # servo
+        ("kp", F, 6),  # [Nm/rad]
+        ("kd", F, 6),  # [Nms/rad]
+        ("effort", F, 6),  # [Nm]
+        ("lag", F),  # [rad/s], inf: none
+        ("command_delay", I),  # [steps]
+        ("setpoint", F, 6),  # end of the last straight line [rad]
+        ("delayed", F, 6),  # the command that comes out of the delay [rad]
+        ("y", F, 6),  # after the lag [rad]
+        ("yd", F, 6),  # [rad/s]
+        ("torque", F, 6),  # [Nm]
+        ("payload_excess", F, 3),  # weight that the arm wrongly compensates, base axes [N]
+        # the hand
+        ("grip", F, 3),  # where the hand holds, in tool axes, from the tool's origin [m]
+        ("holding", I),
+        ("hand_stiffness", F, 2),  # [N/m, Nm/rad]
+        ("hand_damping", F, 2),  # [Ns/m, Nms/rad]
+        ("hand_from", F, 3),  # hand position at the start and the end of the period [m]
+        ("hand_to", F, 3),
+        ("hand_velocity", F, 6),  # [m/s, rad/s]
+        ("R_base_hand", F, (3, 3)),
+        ("R_tool_hand", F, (3, 3)),  # as grabbed
+        ("push_from", F, 6),  # wrench about the grip, base axes, at the start and the end of the period
+        ("push_to", F, 6),
+        ("hand_wrench", F, 6),  # about the grip, base axes, mean over the period [N, Nm]
+        ("hand_work", F),  # [J]
+        # truth, mean over the period, about the TCP, base axes
+        ("external", F, 6),  # hand and contacts
+        ("contact", F, 6),  # contacts only
+        # sensor
+        ("sensor_delay", I),  # [steps]
+        ("sign", F),
+        ("bias", F, 6),
+        ("drift", F, 6),  # where the random walk is [N, Nm]
+        ("drift_rate", F, 6),  # [N/sqrt(s)]
+        ("noise", F, 6),
+        ("resolution", F, 6),
+        ("clean", F, 6),  # before bias, drift, noise and resolution
+        ("wrench", F, 6),  # the reading
+    ],
+    align=True,
+)
+
+
+def _mujoco_library():
+    folder = Path(mujoco.__file__).parent
+    names = [path for pattern in ("libmujoco*", "mujoco.dll") for path in folder.glob(pattern)]
+    return ctypes.CDLL(str(names[0]))
+
+
+def _engine_function(name):
+    """A MuJoCo function f(model address, data address) that kernels can call."""
+    function = getattr(_mujoco_library(), name)
+    if config.DISABLE_JIT:
+        function.argtypes, function.restype = (ctypes.c_void_p, ctypes.c_void_p), None
+        return function
+    llvm.add_symbol(name, ctypes.cast(function, ctypes.c_void_p).value)
+    return types.ExternalFunction(name, types.void(types.uintp, types.uintp))
+
+
+mj_step1 = _engine_function("mj_step1")
+mj_step2 = _engine_function("mj_step2")
+
+
+@kernel
+def follow_command(plant, commands, share, q_start, q_end, h):
+    """Straight line -> delay -> lag; leaves y, yd at the end of this step.
+
+    First-order lag, input a straight line from u0 to u1 within h (exact):
+        y1 = a y0 + u1 - a u0 - (u1 - u0) (1 - a) / (w h),  a = exp(-w h),   yd = w (u1 - y1)
+    """
+    slots = commands.shape[0]
+    now = plant.steps % slots
+    then = (plant.steps - plant.command_delay) % slots
+    for j in range(6):
+        commands[now, j] = q_start[j] + share * (q_end[j] - q_start[j])
+    for j in range(6):
+        u0 = plant.delayed[j]
+        u1 = commands[then, j]
+        plant.delayed[j] = u1
+        if math.isinf(plant.lag):
+            plant.y[j] = u1
+            plant.yd[j] = (u1 - u0) / h
+        else:
+            wh = plant.lag * h
+            a = math.exp(-wh)
+            plant.y[j] = a * plant.y[j] + u1 - a * u0 - (u1 - u0) * (1.0 - a) / wh
+            plant.yd[j] = plant.lag * (u1 - plant.y[j])
+
+
+@kernel
+def joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc):
+    """kp (y - q) + kd (yd - qd) + what gravity and speed ask for, within the motors' limits."""
+    arm = vec3()
+    moment = vec3()
+    for j in range(6):
+        torque = plant.kp[j] * (plant.y[j] - q[j]) + plant.kd[j] * (plant.yd[j] - qd[j]) + bias[j]
+        for i in range(3):
+            arm[i] = p_com[i] - anchors[j, i]
+        cross(arm, plant.payload_excess, moment)
+        torque -= axes[j, 0] * moment[0] + axes[j, 1] * moment[1] + axes[j, 2] * moment[2]
+        plant.torque[j] = min(max(torque, -plant.effort[j]), plant.effort[j])
+        qfrc[j] = plant.torque[j]
+
+
+@kernel
+def hand_force(plant, share, p_grip, R_tool, v, w, force, torque):
+    """Wrench of the hand on the tool about the grip: its push, and while it holds a spring and damper to the hand."""
+    for i in range(3):
+        force[i] = plant.push_from[i] + share * (plant.push_to[i] - plant.push_from[i])
+        torque[i] = plant.push_from[3 + i] + share * (plant.push_to[3 + i] - plant.push_from[3 + i])
+    if plant.holding == 0:
+        return
+    R_tool_wanted = mat3()
+    R_error = mat3()
+    turn = vec3()
+    multiply_transposed(plant.R_base_hand, plant.R_tool_hand, R_tool_wanted)
+    multiply_transposed(R_tool_wanted, R_tool, R_error)
+    log_so3(R_error, turn)
+    for i in range(3):
+        p = plant.hand_from[i] + share * (plant.hand_to[i] - plant.hand_from[i])
+        force[i] += plant.hand_stiffness[0] * (p - p_grip[i]) + plant.hand_damping[0] * (plant.hand_velocity[i] - v[i])
+        torque[i] += plant.hand_stiffness[1] * turn[i] + plant.hand_damping[1] * (plant.hand_velocity[3 + i] - w[i])
+
+
+@kernel
+def report(plant, noise, period):
+    """The mean reading of this period as the sensor tells it; twelve normal random numbers for noise and drift."""
+    for k in range(6):
+        plant.drift[k] += plant.drift_rate[k] * math.sqrt(period) * noise[6 + k]
+        value = plant.sign * plant.clean[k] + plant.bias[k] + plant.drift[k] + plant.noise[k] * noise[k]
+        if plant.resolution[k] > 0.0:
+            value = plant.resolution[k] * math.floor(value / plant.resolution[k] + 0.5)
+        plant.wrench[k] = value
+
+
+@kernel
+def advance(
+    model,
+    data,
+    records,
+    q_end,
+    count,
+    h,
+    commands,
+    readings,
+    noise,
+    q,
+    qd,
+    qfrc,
+    bias,
+    axes,
+    anchors,
+    p_tool,
+    R_tool,
+    p_com,
+    p_tcp,
+    velocity,
+    origin,
+    applied,
+    external,
+    sensed,
+):
+    """``count`` physics steps towards ``q_end``. True as long as the numbers are finite.
+
+    model, data: addresses of MuJoCo's structs; the arrays from q on are views of them. velocity, external: MuJoCo's
+    spatial vectors, angular first, about ``origin`` (the arm's centre of mass), base axes.
+    """
+    plant = records[0]
+    q_start = plant.setpoint
+    p_grip = vec3()
+    lever = vec3()
+    v_grip = vec3()
+    w = vec3()
+    moment = vec3()
+    force = vec3()
+    torque = vec3()
+    slots = readings.shape[0]
+    scale = 1.0 / count
+    for k in range(6):
+        plant.external[k] = 0.0
+        plant.contact[k] = 0.0
+        plant.hand_wrench[k] = 0.0
+        plant.clean[k] = 0.0
+    for step in range(count):
+        share = (step + 1) * scale
+        mj_step1(model, data)
+
+        joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc)
+        follow_command(plant, commands, share, q_start, q_end, h)
+
+        rotate(R_tool, plant.grip, p_grip)
+        for i in range(3):
+            p_grip[i] += p_tool[i]
+            lever[i] = p_grip[i] - origin[i]
+            w[i] = velocity[i]
+        cross(w, lever, v_grip)
+        for i in range(3):
+            v_grip[i] += velocity[3 + i]
+        hand_force(plant, step * scale, p_grip, R_tool, v_grip, w, force, torque)
+        for i in range(3):
+            plant.hand_work += h * (force[i] * v_grip[i] + torque[i] * w[i])
+            plant.hand_wrench[i] += scale * force[i]
+            plant.hand_wrench[3 + i] += scale * torque[i]
+            lever[i] = p_grip[i] - p_com[i]
+            applied[i] = force[i]
+        cross(lever, force, moment)
+        for i in range(3):
+            applied[3 + i] = torque[i] + moment[i]
+
+        mj_step2(model, data)
+
+        for i in range(3):  # from MuJoCo's origin to the TCP
+            lever[i] = origin[i] - p_tcp[i]
+            w[i] = external[3 + i]
+        cross(lever, w, moment)
+        for i in range(3):
+            plant.external[i] += scale * external[3 + i]
+            plant.external[3 + i] += scale * (external[i] + moment[i])
+            plant.contact[i] += scale * (external[3 + i] - force[i])
+            lever[i] = p_grip[i] - p_tcp[i]
+            plant.contact[3 + i] += scale * (external[i] + moment[i] - torque[i])
+        cross(lever, force, moment)
+        for i in range(3):
+            plant.contact[3 + i] -= scale * moment[i]
+
+        now = plant.steps % slots
+        then = (plant.steps - plant.sensor_delay) % slots
+        for k in range(6):
+            readings[now, k] = -sensed[k]  # MuJoCo: what the wrist does to the tool
+            plant.clean[k] += scale * readings[then, k]
+        plant.steps += 1
+    for j in range(6):
+        plant.setpoint[j] = q_end[j]
+    report(plant, noise, count * h)
+    finite = True
+    for j in range(6):
+        if not abs(qd[j]) < 1e3:
+            finite = False
+    return finite

@@ -1,0 +1,299 @@
+"""A UR arm in MuJoCo: commands go in once per control period, readings and the truth come out.
+
+    world = World(robot_model("ur5e"), environment=Environment.floor(stiffness=2e4))
+    world.reset()
+    world.step(q_command, None, 0.002)
+    world.q, world.qd, world.wrench                 what a robot would report
+    world.pose(), world.external_wrench, world.contact()     what only a simulation knows
+"""
+
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ur_admittance.errors import SimulationError
+from ur_admittance.model import RobotModel
+from ur_admittance.simulation import kernels, mjcf
+from ur_admittance.simulation.devices import FtSensor, Servo, Tool
+from ur_admittance.simulation.environment import Environment
+from ur_admittance.simulation.hand import Hand, Path, Profile
+
+Array = NDArray[np.float64]
+
+GRAVITY = (0.0, 0.0, -9.80665)  # [m/s2] base axes
+NOISE_BLOCK = 512  # periods of random numbers drawn at once
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Where the tool touches, at the last physics step."""
+
+    force: Array  # on the tool, base axes (3,) [N]
+    normal: Array  # out of the surface, weighted by the normal forces (3,); zeros without contact
+    normal_force: float  # [N]
+    penetration: float  # deepest point [m]
+    count: int
+
+
+class World:
+    """The arm with tool, sensor and environment. Deterministic: the same seed and commands give the same bytes."""
+
+    def __init__(
+        self,
+        model: RobotModel,
+        tool: Tool | None = None,
+        environment: Environment | None = None,
+        servo: Servo | None = None,
+        sensor: FtSensor | None = None,
+        seed: int = 0,
+        physics_dt: float = 0.001,
+        gravity: ArrayLike = GRAVITY,
+    ) -> None:
+        self.model = model
+        self.tool = tool or Tool()
+        self.environment = environment or Environment.none()
+        self.servo = servo or Servo()
+        self.sensor = sensor or FtSensor()
+        self.seed = seed
+        self.physics_dt = physics_dt
+        self.gravity = np.array(gravity, dtype=float)
+        self.xml = mjcf.generate(model, self.tool, self.environment, self.sensor, physics_dt, self.gravity)
+        self.mj_model = mujoco.MjModel.from_xml_string(self.xml)
+        self.mj_data = mujoco.MjData(self.mj_model)
+        self._tool_body = self.mj_model.body("tool").id
+        self._tcp_site = self.mj_model.site("tcp").id
+        self._set_contact_stiffness()
+
+        self._records = np.zeros(1, kernels.PLANT)
+        self._plant = self._records[0]
+        self._commands = np.zeros((1 + self._steps_of("servo.delay", self.servo.delay), 6))
+        self._readings = np.zeros((1 + self._steps_of("sensor.delay", self.sensor.delay), 6))
+        self._views = self._data_views()
+        self._target = np.zeros(6)
+        self._rng = np.random.default_rng(seed)
+        self._noise = np.zeros((NOISE_BLOCK, 12))
+        self._noise_row = 0
+        self._noisy = bool(self.sensor.noise_force or self.sensor.noise_torque or any(self.sensor.drift))
+        self.hand = Hand(self._plant, np.array(self.tool.tcp), np.array(self.tool.tcp_rotation))
+        self._fill_plant()
+        self.reset()
+
+    # life
+
+    def reset(self, q: ArrayLike | None = None) -> None:
+        """Arm at rest at ``q`` [rad] (default: home), time 0, hand off, the environment placed before the tool."""
+        mj, data, plant = self.mj_model, self.mj_data, self._plant
+        start = np.array(self.model.home if q is None else q, dtype=float)
+        if start.shape != (6,) or not np.all(np.isfinite(start)):
+            raise SimulationError(f"reset: q = {start.tolist()}: must be six finite angles [rad].")
+        mujoco.mj_resetData(mj, data)
+        data.qpos[:] = start
+        mujoco.mj_kinematics(mj, data)
+        R, p = data.xmat[self._tool_body].reshape(3, 3), data.xpos[self._tool_body]
+        mj.body("environment").pos[:] = self.environment.place(p + R @ self.tool.tip, self.tool.radius)
+        mujoco.mj_forward(mj, data)
+        data.qfrc_applied[:] = data.qfrc_bias  # at rest: the motors carry the arm
+        mujoco.mj_forward(mj, data)
+
+        self.hand.let_go()
+        for field in ("setpoint", "delayed", "y"):
+            plant[field] = start
+        for field in ("steps", "yd", "drift", "external", "contact", "hand_wrench", "hand_work"):
+            plant[field] = 0
+        plant["torque"] = data.qfrc_bias
+        plant["clean"] = -data.sensordata[:6]
+        self._commands[:] = start
+        self._readings[:] = plant["clean"]
+        self._rng = np.random.default_rng(self.seed)
+        self._noise_row = NOISE_BLOCK
+        kernels.report(self._plant, self._next_noise(), 0.0)
+
+    def step(self, q_cmd: ArrayLike | None, qd_cmd: ArrayLike | None, period: float) -> None:
+        """One control period [s].
+
+        Position command: ``q_cmd`` is where the joints shall be at the end of the period; the arm feeds the speed
+        of that line forward itself. Velocity command (``q_cmd`` None, as ``speedj``): the arm integrates ``qd_cmd``.
+        """
+        count = int(round(period / self.physics_dt))
+        if count < 1 or abs(count * self.physics_dt - period) > 1e-9:
+            allowed = f"a multiple of the physics step, {self.physics_dt} s"
+            raise SimulationError(f"step: period = {period} s: must be {allowed}.")
+        if q_cmd is not None:
+            self._target[:] = q_cmd
+        elif qd_cmd is not None:
+            self._target[:] = self._plant["setpoint"] + np.asarray(qd_cmd) * period
+        if self.hand.active:
+            self.hand.prepare(self.time, period)
+        noise = self._next_noise()
+        ok = kernels.advance(*self._addresses, self._records, self._target, count, self.physics_dt, self._commands,
+                             self._readings, noise, *self._views)  # fmt: skip
+        if not ok:
+            q = np.round(self.q, 3).tolist()
+            raise SimulationError(f"the simulation has diverged at t = {self.time:.3f} s, q = {q} rad.")
+
+    # what a robot reports
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the reset [s]."""
+        return float(self._plant["steps"]) * self.physics_dt
+
+    @property
+    def q(self) -> Array:
+        """Measured joint angles (6,) [rad]; a view."""
+        return self._views[0]
+
+    @property
+    def qd(self) -> Array:
+        """Measured joint speeds (6,) [rad/s]; a view."""
+        return self._views[1]
+
+    @property
+    def wrench(self) -> Array:
+        """The sensor's reading (6,) [N, Nm], sensor axes; a view."""
+        return self._wrench
+
+    @property
+    def setpoint(self) -> Array:
+        """The last commanded joint angles (6,) [rad]; a view."""
+        return self._setpoint
+
+    # what only a simulation knows
+
+    def pose(self) -> tuple[Array, Array]:
+        """T_base_tcp now: rotation (3, 3) and position (3,) [m]."""
+        mujoco.mj_kinematics(self.mj_model, self.mj_data)
+        rotation = self.mj_data.site_xmat[self._tcp_site].reshape(3, 3).copy()
+        return rotation, self.mj_data.site_xpos[self._tcp_site].copy()
+
+    @property
+    def external_wrench(self) -> Array:
+        """What hand and surfaces do to the tool, about the TCP, base axes, mean over the last period (6,)."""
+        return np.array(self._plant["external"])
+
+    @property
+    def contact_wrench(self) -> Array:
+        """The surfaces' part of it (6,)."""
+        return np.array(self._plant["contact"])
+
+    def contact(self) -> Contact:
+        """The contact at the last physics step."""
+        data, total, normal, pressed, depth = self.mj_data, np.zeros(3), np.zeros(3), 0.0, 0.0
+        local = np.zeros(6)
+        for i in range(data.ncon):
+            point = data.contact[i]
+            mujoco.mj_contactForce(self.mj_model, data, i, local)
+            axes = point.frame.reshape(3, 3)  # rows: normal from the first geom to the second, then the tangents
+            outward = -1.0 if point.geom[0] == self._tip_geom else 1.0
+            total += outward * (axes.T @ local[:3])
+            normal += outward * local[0] * axes[0]
+            pressed += local[0]
+            depth = max(depth, -float(point.dist))
+        length = float(np.linalg.norm(normal))
+        return Contact(total, normal / length if length > 0.0 else normal, float(pressed), depth, int(data.ncon))
+
+    def tcp_stiffness(self) -> Array:
+        """Stiffness of the servoed arm at the TCP against a force along x, y, z, base axes (3,) [N/m].
+
+        K_i = 1 / (J kp^-1 J^T)_ii, the linear part of the Jacobian about the TCP."""
+        J = np.zeros((3, self.mj_model.nv))
+        mujoco.mj_forward(self.mj_model, self.mj_data)
+        mujoco.mj_jacSite(self.mj_model, self.mj_data, J, None, self._tcp_site)
+        return np.asarray(1.0 / np.diag(J @ np.diag(1.0 / self._plant["kp"]) @ J.T))
+
+    # the hand
+
+    def grab(self, path: Path, **options: object) -> None:
+        """The hand holds the tool from now on and leads it along ``path``; options as ``Hand.grab``."""
+        mujoco.mj_kinematics(self.mj_model, self.mj_data)
+        body = self._tool_body
+        p, R = self.mj_data.xpos[body].copy(), self.mj_data.xmat[body].reshape(3, 3).copy()
+        self.hand.grab(path, time=self.time, p_base_tool=p, R_base_tool=R, **options)  # type: ignore[arg-type]
+
+    def push(self, profile: Profile | ArrayLike, grip: ArrayLike = (0.0, 0.0, 0.0)) -> None:
+        """The hand pushes from now on with a wrench (6,) or a profile of time; about the grip, base axes."""
+        if callable(profile):
+            self.hand.push(profile, time=self.time, grip=grip)
+        else:
+            constant = np.array(profile, dtype=float)
+            self.hand.push(lambda _: constant, time=self.time, grip=grip)
+
+    def let_go(self) -> None:
+        """The hand leaves the tool."""
+        self.hand.let_go()
+
+    # construction
+
+    def _set_contact_stiffness(self) -> None:
+        mj = self.mj_model
+        solref = self.environment.solref(float(mj.body_invweight0[self._tool_body, 0]))
+        body = mj.body("environment")
+        first, count = int(body.geomadr[0]), int(body.geomnum[0])
+        mj.geom_solref[first : first + count] = solref
+        self._tip_geom = mj.geom("tip").id
+
+    def _fill_plant(self) -> None:
+        plant, servo, sensor = self._plant, self.servo, self.sensor
+        kp = servo.stiffness_of(self.model)
+        plant["kp"], plant["kd"] = kp, 2.0 * servo.damping_ratio * np.sqrt(kp * self._inertia_at_home())
+        plant["effort"], plant["lag"] = self.model.effort, 2.0 * np.pi * servo.lag_hz
+        payload = self.tool.mass if servo.payload is None else servo.payload
+        plant["payload_excess"] = (payload - self.tool.mass) * self.gravity
+        plant["command_delay"], plant["sensor_delay"] = len(self._commands) - 1, len(self._readings) - 1
+        plant["sign"], plant["bias"], plant["drift_rate"] = sensor.sign, sensor.bias, sensor.drift
+        plant["noise"] = np.repeat([sensor.noise_force, sensor.noise_torque], 3)
+        plant["resolution"] = np.repeat([sensor.resolution_force, sensor.resolution_torque], 3)
+        self._wrench: Array = plant["wrench"]
+        self._setpoint: Array = plant["setpoint"]
+
+    def _inertia_at_home(self) -> Array:
+        """M_ii of the arm with its tool (6,) [kg m2]."""
+        mj, data = self.mj_model, self.mj_data
+        data.qpos[:] = self.model.home
+        mujoco.mj_forward(mj, data)
+        column, diagonal = np.zeros(mj.nv), np.zeros(mj.nv)
+        for j in range(mj.nv):
+            mujoco.mj_mulM(mj, data, column, np.eye(mj.nv)[j])
+            diagonal[j] = column[j]
+        return diagonal
+
+    def _steps_of(self, name: str, delay: float) -> int:
+        steps = int(round(delay / self.physics_dt))
+        if abs(steps * self.physics_dt - delay) > 1e-9:
+            allowed = f"a multiple of the physics step, {self.physics_dt} s"
+            raise SimulationError(f"{name} = {delay} s: must be {allowed}.")
+        return steps
+
+    def _data_views(self) -> tuple[Array, ...]:
+        """MuJoCo's arrays in the order of ``kernels.advance``."""
+        data, tool = self.mj_data, self._tool_body
+        root = int(self.mj_model.body_rootid[tool])
+        self._addresses = (self.mj_model._address, data._address)
+        return (
+            data.qpos,
+            data.qvel,
+            data.qfrc_applied,
+            data.qfrc_bias,
+            data.xaxis,
+            data.xanchor,
+            data.xpos[tool],
+            data.xmat[tool].reshape(3, 3),
+            data.xipos[tool],
+            data.site_xpos[self._tcp_site],
+            data.cvel[tool],
+            data.subtree_com[root],
+            data.xfrc_applied[tool],
+            data.cfrc_ext[tool],
+            data.sensordata,
+        )
+
+    def _next_noise(self) -> Array:
+        if not self._noisy:
+            return self._noise[0]
+        if self._noise_row >= NOISE_BLOCK:
+            self._rng.standard_normal(out=self._noise)
+            self._noise_row = 0
+        self._noise_row += 1
+        return self._noise[self._noise_row - 1]
