@@ -19,6 +19,10 @@ class ParameterError(UrAdmittanceError):
         self.name = name
 
 
+class LifecycleError(UrAdmittanceError):
+    """An action that does not fit the controller's present state; nothing was changed."""
+
+
 class ModelError(UrAdmittanceError):
     """A robot type, URDF or chain that cannot be used."""
 

@@ -1,0 +1,218 @@
+"""The admittance controller as a program uses it: life cycle, parameters, references, one update per cycle.
+
+    controller = AdmittanceController(robot_model("ur5e"), preset("hand_guiding"))
+    controller.configure()
+    controller.activate()
+    while running:
+        robot.read(controller.sample)
+        controller.update()
+        robot.write(controller.command)
+
+All arithmetic is in core.tick(); here are words, checks and the records that the tick works on.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ur_admittance.control.faults import sentence
+from ur_admittance.control.zeroing import WrenchWindow
+from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
+from ur_admittance.core.tick import tick
+from ur_admittance.errors import LifecycleError, ParameterError
+from ur_admittance.model import RobotModel
+from ur_admittance.params import Parameters
+from ur_admittance.params.record import fill
+
+FloatArray = NDArray[np.float64]
+
+REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
+FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")
+
+
+class AdmittanceController:
+    """Life cycle unconfigured -> inactive -> active (and stopping, fault). Not thread-safe except where it says so."""
+
+    def __init__(self, model: RobotModel, parameters: Parameters | None = None) -> None:
+        self.model = model
+        self.parameters = parameters or Parameters()
+        self._params, self._state = new(PARAMS), new(STATE)
+        self._sample, self._command = new(SAMPLE), new(COMMAND)
+        self.params: np.void = self._params[0]
+        self.state: np.void = self._state[0]
+        self.sample: np.void = self._sample[0]
+        self.command: np.void = self._command[0]
+        self.configured = False
+        self._pending: np.void | None = None
+        self._request = Request.NONE
+        self._twist_left = 0.0  # [s]
+        self._window = WrenchWindow()
+        fill(self.params, self.parameters, model)
+
+    # -- life cycle ---------------------------------------------------------------------------------------------
+
+    def configure(self, say: Callable[[str], None] = lambda text: None) -> None:
+        """Check the parameters, compile the tick (seconds on the first run, then cached) and clear the memory."""
+        if self.configured:
+            raise LifecycleError("configure: the controller is already configured; call cleanup() first.")
+        fill(self.params, self.parameters, self.model)
+        self.params["revision"] = 1
+        warm_up(say)
+        self._state[:] = np.zeros_like(self._state)
+        self._command[:] = np.zeros_like(self._command)
+        self._request = Request.NONE
+        self.configured = True
+
+    def cleanup(self) -> None:
+        """Back to unconfigured. Only when nothing moves."""
+        self._need_configured("cleanup")
+        if self.mode in (Mode.ACTIVE, Mode.STOPPING):
+            raise LifecycleError(f"cleanup: the controller is {self.mode.name.lower()}; deactivate it first.")
+        self.configured = False
+
+    def activate(self) -> None:
+        """From the next update on the arm complies. The reference is latched to the measured pose: no motion."""
+        self._need_configured("activate")
+        if self.mode == Mode.FAULT:
+            raise LifecycleError(f"activate: the controller is in fault ({self.reason}); reset the fault first.")
+        if self.mode != Mode.INACTIVE:
+            raise LifecycleError(f"activate: the controller is {self.mode.name.lower()}, must be inactive.")
+        self._request |= Request.ACTIVATE
+
+    def deactivate(self) -> None:
+        """Slow down inside the limits, then hold. Harmless in any mode."""
+        self._need_configured("deactivate")
+        self._request = (self._request & ~Request.ACTIVATE) | Request.DEACTIVATE
+
+    def reset_fault(self) -> None:
+        """Leave the fault once its cause is gone and the arm stands; the arm stays inactive until activate()."""
+        self._need_configured("reset_fault")
+        if self.mode != Mode.FAULT:
+            raise LifecycleError(f"reset_fault: the controller is {self.mode.name.lower()}, not in fault.")
+        self._request |= Request.RESET_FAULT
+
+    def latch_reference(self) -> None:
+        """Reference := measured pose."""
+        self._need_configured("latch_reference")
+        self._request |= Request.LATCH_REFERENCE
+
+    def update(self) -> None:
+        """One cycle: `sample` in, `command` out. Never raises."""
+        if self._pending is not None:
+            revision = self.params["revision"] + 1
+            self._params[0] = self._pending
+            self.params["revision"] = revision
+            self._pending = None
+        sample = self.sample
+        sample["request"] = self._request
+        self._request = Request.NONE
+        if self._twist_left > 0.0:
+            self._twist_left -= sample["dt"]
+            if self._twist_left <= 0.0:
+                sample["reference_twist"] = 0.0
+        tick(self._params, self._state, self._sample, self._command)
+        self._window.add(sample)
+
+    # -- what it is doing ---------------------------------------------------------------------------------------
+
+    @property
+    def mode(self) -> Mode:
+        return Mode(self.state["mode"])
+
+    @property
+    def status(self) -> Status:
+        return Status(self.state["status"])
+
+    @property
+    def reason(self) -> str:
+        """The mode and why, in one sentence."""
+        if not self.configured:
+            return "unconfigured: call configure()"
+        why = sentence(self.state["status"], self.state["evidence"])
+        if self.mode == Mode.FAULT:
+            return f"stopped: {why}"
+        if self.status != Status.OK:
+            return f"{self.mode.name.lower()}: {why}"
+        return self.mode.name.lower()
+
+    # -- parameters ---------------------------------------------------------------------------------------------
+
+    def set_parameters(self, changes: Mapping[str, Any]) -> None:
+        """Validate and take over all changes at the next update, or raise ParameterError and change nothing.
+        Mass, damping and stiffness are ramped. May be called from another thread."""
+        self.replace_parameters(self.parameters.changed(changes))
+
+    def replace_parameters(self, parameters: Parameters) -> None:
+        """Like set_parameters, for a whole set (a preset, a file)."""
+        if self.configured:
+            self._check_live(parameters)
+        record = new(PARAMS)[0]
+        fill(record, parameters, self.model)
+        latest = self._pending if self._pending is not None else self.params
+        record["revision"] = latest["revision"]
+        self.parameters = parameters
+        if record.tobytes() != latest.tobytes():
+            self._pending = record
+
+    def _check_live(self, parameters: Parameters) -> None:
+        old, wanted = self.parameters.flat(), parameters.flat()
+        changed = [name for name in wanted if wanted[name] != old[name]]
+        if changed and not self.parameters.dynamic_parameters and changed != ["dynamic_parameters"]:
+            raise ParameterError(
+                f"{changed[0]}: dynamic_parameters is false, so parameters change only while unconfigured.", changed[0]
+            )
+        for name in changed:
+            if name in FIXED_WHILE_CONFIGURED:
+                raise ParameterError(f"{name}: changes only while unconfigured; call cleanup() first.", name)
+
+    # -- references ---------------------------------------------------------------------------------------------
+
+    def set_reference_twist(self, twist: ArrayLike, valid_for: float = REFERENCE_TIMEOUT) -> None:
+        """Velocity of the reference [m/s, rad/s], base axes; ends after `valid_for` [s] unless renewed."""
+        self.sample["reference_twist"] = _finite(twist, (6,), "reference twist")
+        self._twist_left = valid_for
+
+    def set_reference_wrench(self, wrench: ArrayLike) -> None:
+        """Wanted wrench on the tool [N, Nm], control axes, added to admittance.desired_wrench; ramped."""
+        self.sample["reference_wrench"] = _finite(wrench, (6,), "reference wrench")
+
+    def set_target_pose(self, position: ArrayLike, rotation: ArrayLike) -> None:
+        """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; afterwards it stays there."""
+        p = _finite(position, (3,), "target position")
+        R = _finite(rotation, (3, 3), "target rotation")
+        if abs(np.linalg.det(R) - 1.0) > 1e-3 or np.abs(R @ R.T - np.eye(3)).max() > 1e-3:
+            raise ParameterError("target rotation: must be a rotation matrix (orthogonal, determinant 1).")
+        self.sample["target_position"] = p
+        self.sample["target_rotation"] = R
+        self.sample["target_id"] += 1
+
+    def zero_ft_sensor(self) -> FloatArray:
+        """Make the present reading the new zero; returns the change of sensor.bias. Refused (CalibrationError) while
+        moving or while the reading is unsteady."""
+        self._need_configured("zero_ft_sensor")
+        change = self._window.residual(self.params)
+        self.set_parameters({"sensor.bias": (np.array(self.parameters.sensor.bias) + change).tolist()})
+        return change
+
+    def _need_configured(self, action: str) -> None:
+        if not self.configured:
+            raise LifecycleError(f"{action}: the controller is unconfigured; call configure() first.")
+
+
+def warm_up(say: Callable[[str], None] = lambda text: None) -> None:
+    """Compile or load the tick now, never in the loop."""
+    if not tick.signatures:
+        say("compiling the controller (about 20 s on the first run, then cached) ...")
+    tick(new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))
+
+
+def _finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:
+    array = np.asarray(values, dtype=float)
+    if array.shape != shape:
+        raise ParameterError(f"{what}: shape is {array.shape}, must be {shape}.")
+    if not all(math.isfinite(x) for x in array.flat):
+        raise ParameterError(f"{what} = {array.tolist()}: must be finite.")
+    return array
