@@ -57,20 +57,14 @@ def _given_or(values: tuple[float | None, ...] | None, default: Array) -> Array:
 
 def _arm(record: np.void, p: Parameters, model: RobotModel) -> None:
     """T_base_tcp = X0 Rz(q0) ... X5 Rz(q5) (X6 T_flange_tcp)."""
-    T_flange_tcp = _tcp(p)
+    T_flange_tcp = Pose(rotation_from_rpy(p.tool.tcp[3:]), np.array(p.tool.tcp[:3]))
     X6 = Pose(model.chain_rotation[6], model.chain_position[6]) @ T_flange_tcp
-    record["chain_rotation"] = model.chain_rotation
-    record["chain_position"] = model.chain_position
-    record["chain_rotation"][6] = X6.rotation
-    record["chain_position"][6] = X6.position
+    record["chain_rotation"] = np.concatenate([model.chain_rotation[:6], [X6.rotation]])
+    record["chain_position"] = np.concatenate([model.chain_position[:6], [X6.position]])
     T_flange_sensor = Pose(rotation_from_rpy(p.sensor.rotation), np.array(p.sensor.position))
     T_tcp_sensor = T_flange_tcp.inverse() @ T_flange_sensor
     record["R_tcp_sensor"] = T_tcp_sensor.rotation
     record["p_tcp_sensor"] = T_tcp_sensor.position
-
-
-def _tcp(p: Parameters) -> Pose:
-    return Pose(rotation_from_rpy(p.tool.tcp[3:]), np.array(p.tool.tcp[:3]))
 
 
 def _wrench(record: np.void, p: Parameters) -> None:

@@ -1,0 +1,133 @@
+"""Parameters and model -> record. Oracles: SciPy's rotations and formulas on paper."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from ur_admittance.core.records import PARAMS, Frame, Integrator, new
+from ur_admittance.errors import ParameterError
+from ur_admittance.model import robot_model
+from ur_admittance.params import Parameters
+from ur_admittance.params.record import fill
+
+TCP = [0.01, -0.02, 0.15, 0.3, -0.4, 2.0]
+SENSOR_RPY, SENSOR_POSITION = [0.1, 0.2, -1.0], [0.0, 0.01, 0.03]
+
+
+def filled(changes, model="ur5e"):
+    record = new(PARAMS)[0]
+    fill(record, Parameters().changed(changes), robot_model(model))
+    return record
+
+
+def transform(rpy, position):
+    T = np.eye(4)
+    T[:3, :3] = Rotation.from_euler("xyz", rpy).as_matrix()  # fixed axes, the convention of URDF
+    T[:3, 3] = position
+    return T
+
+
+def test_chain_ends_at_the_tcp():
+    record, model = filled({"tool.tcp": TCP}), robot_model("ur5e")
+    q = np.array([0.3, -1.2, 1.9, -0.4, 0.7, 2.5])
+    T = np.eye(4)
+    for i in range(7):
+        X = np.eye(4)
+        X[:3, :3], X[:3, 3] = record["chain_rotation"][i], record["chain_position"][i]
+        T = T @ X @ (transform([0, 0, q[i]], [0, 0, 0]) if i < 6 else np.eye(4))
+    T_base_flange = np.eye(4)
+    T_base_flange[:3, :3], T_base_flange[:3, 3] = model.forward(q)
+    np.testing.assert_allclose(T, T_base_flange @ transform(TCP[3:], TCP[:3]), atol=1e-12)
+
+
+def test_sensor_is_seen_from_the_tcp():
+    record = filled({"tool.tcp": TCP, "sensor.rotation": SENSOR_RPY, "sensor.position": SENSOR_POSITION})
+    T_tcp_sensor = np.linalg.inv(transform(TCP[3:], TCP[:3])) @ transform(SENSOR_RPY, SENSOR_POSITION)
+    np.testing.assert_allclose(record["R_tcp_sensor"], T_tcp_sensor[:3, :3], atol=1e-12)
+    np.testing.assert_allclose(record["p_tcp_sensor"], T_tcp_sensor[:3, 3], atol=1e-12)
+
+
+def test_every_field_but_the_revision_is_written():
+    record = new(PARAMS)[0]
+    for name in PARAMS.names:
+        record[name] = -12345
+    fill(record, Parameters(), robot_model("ur5e"))
+    untouched = [name for name in PARAMS.names if np.any(np.asarray(record[name]) == -12345)]
+    assert untouched == ["revision"]
+
+
+def test_tool_weight_points_along_gravity():
+    tilted = [0.0, 9.80665, 0.0]
+    record = filled({"tool.mass": 2.0, "gravity": tilted})
+    np.testing.assert_allclose(record["tool_weight_base"], [0.0, 19.6133, 0.0])
+    assert record["tool_inertia_mass"] == 0.0
+    assert filled({"tool.mass": 2.0, "tool.inertia_compensation": True})["tool_inertia_mass"] == 2.0
+
+
+def test_scale_factor_scales_every_speed_limit_and_nothing_else():
+    full, half = filled({}), filled({"velocity_scale_factor": 0.5})
+    speeds = ("max_velocity", "joint_velocity")
+    for name in PARAMS.names:
+        factor = 0.5 if name in speeds else 1.0
+        np.testing.assert_array_equal(half[name], np.asarray(full[name]) * factor, err_msg=name)
+
+
+def test_coefficient_1_passes_every_sample_and_stays_finite():
+    cutoff = filled({"admittance.filter_coefficient": 1.0})["filter_cutoff_hz"]
+    assert np.isfinite(cutoff)
+    assert -np.expm1(-2 * np.pi * cutoff * 0.001) == 1.0
+
+
+def test_words_become_the_codes_of_the_core():
+    record = filled({"control_frame": "task", "task_rotation": [0.1, 0.2, 0.3], "admittance.integrator": "rk4"})
+    assert (record["control_frame"], record["integrator"]) == (Frame.TASK, Integrator.RK4)
+    np.testing.assert_allclose(
+        record["R_base_task"], Rotation.from_euler("xyz", [0.1, 0.2, 0.3]).as_matrix(), atol=1e-12
+    )
+    axes = filled({"admittance.enabled_axes": [True, False] * 3, "admittance.force_axes": [False] * 5 + [True]})
+    assert (*axes["enabled"], *axes["force_axes"]) == (1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1)
+
+
+def test_no_box_is_an_infinite_box_and_one_wall_is_one_wall():
+    assert np.all(filled({})["workspace_max"] == np.inf)
+    record = filled({"workspace.min": [np.nan, np.nan, 0.05]})
+    np.testing.assert_array_equal(record["workspace_min"], [-np.inf, -np.inf, 0.05])
+
+
+def test_an_endless_joint_stays_endless():
+    model = robot_model("ur3e")
+    endless = np.isinf(model.upper)
+    assert endless.any()
+    np.testing.assert_array_equal(np.isinf(filled({}, "ur3e")["joint_upper"]), endless)
+    record = filled({"joint_limits.position_upper": [1.0] + [np.nan] * 5}, "ur3e")
+    np.testing.assert_array_equal(record["joint_upper"], [1.0, *model.upper[1:]])
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (
+            {"joint_limits.velocity": [np.nan, 9.0] + [np.nan] * 4},
+            "joint_limits.velocity[1] = 9 rad/s: must be <= 3.14159 (limit of ur5e)",
+        ),
+        (
+            {"joint_limits.position_upper": [np.nan] * 2 + [4.0] + [np.nan] * 3},
+            "joint_limits.position_upper[2] = 4 rad: must be <= 3.14159 (limit of ur5e)",
+        ),
+        (
+            {"joint_limits.position_lower": [-7.0] + [np.nan] * 5},
+            "joint_limits.position_lower[0] = -7 rad: must be >= -6.28319 (limit of ur5e)",
+        ),
+        (
+            {"joint_limits.position_upper": [-7.0] + [np.nan] * 5},
+            "joint_limits.position_upper[0] = -7 rad: must be > -6.28319 (limit of ur5e)",
+        ),
+    ],
+)
+def test_limits_wider_than_the_arm_are_refused_and_the_record_is_untouched(change, sentence):
+    record = filled({})
+    before = record.copy()
+    with pytest.raises(ParameterError) as caught:
+        fill(record, Parameters().changed({"tool.tcp": TCP, **change}), robot_model("ur5e"))
+    assert str(caught.value) == sentence
+    assert record == before
