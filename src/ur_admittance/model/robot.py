@@ -40,6 +40,8 @@ class Link:
     def __post_init__(self) -> None:
         object.__setattr__(self, "com", _frozen(self.com, (3,), f"link {self.name}: com"))
         object.__setattr__(self, "inertia", _frozen(self.inertia, (3, 3), f"link {self.name}: inertia"))
+        if not (np.isfinite(self.mass) and np.isfinite(self.com).all() and np.isfinite(self.inertia).all()):
+            raise ModelError(f"link {self.name}: mass, com or inertia is not finite.")
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,7 @@ class RobotModel:
 
     def __post_init__(self) -> None:
         shapes = {"chain_rotation": (7, 3, 3), "chain_position": (7, 3)}
-        shapes |= {key: (6,) for key in ("lower", "upper", "velocity", "effort", "home")}
+        shapes |= dict.fromkeys(("lower", "upper", "velocity", "effort", "home"), (6,))
         for key, shape in shapes.items():
             object.__setattr__(self, key, _frozen(getattr(self, key), shape, f"model {self.name}: {key}"))
         if not (np.isfinite(self.chain_rotation).all() and np.isfinite(self.chain_position).all()):

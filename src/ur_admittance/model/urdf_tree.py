@@ -12,9 +12,9 @@ import numpy as np
 from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.model.inertia import Body
-from ur_admittance.model.xml_text import parse
+from ur_admittance.model.xml_text import LONGEST_QUOTE, parse
 
-LIMITS = {"lower", "upper", "velocity", "effort"}
+LIMITS = ("lower", "upper", "velocity", "effort")
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,8 +101,8 @@ def _joint(element: ET.Element) -> Joint:
     limit_element = element.find("limit")
     limit: dict[str, float] = {}
     if limit_element is not None:
-        for key in LIMITS & limit_element.attrib.keys():
-            limit[key] = float(_numbers(limit_element, key, 1, what)[0])
+        given = [key for key in LIMITS if key in limit_element.attrib]
+        limit = {key: float(_numbers(limit_element, key, 1, what)[0]) for key in given}
     return Joint(
         name=name,
         kind=_attribute(element, "type", what),
@@ -162,5 +162,6 @@ def _numbers(element: ET.Element, key: str, count: int, what: str, default: str 
         values = np.empty(0)
     if len(values) != count or not np.isfinite(values).all():
         wanted = "one finite number" if count == 1 else f"{count} finite numbers"
-        raise ModelError(f'URDF: {what}: <{element.tag} {key}="{text or ""}">, must be {wanted}.')
+        shown = (text or "")[:LONGEST_QUOTE]
+        raise ModelError(f'URDF: {what}: <{element.tag} {key}="{shown}">, must be {wanted}.')
     return values

@@ -11,6 +11,8 @@ from xml.parsers import expat
 
 from ur_admittance.errors import ModelError
 
+LONGEST_QUOTE = 60  # characters of a file's text that a message repeats
+
 
 def parse(text: str) -> ET.Element:
     """The root element of an XML text without document type and without unexpanded xacro."""
@@ -45,7 +47,7 @@ def _refuse_xacro(tag: str, attributes: dict[str, str]) -> None:
         raise ModelError(f"URDF: <{tag}> is a xacro macro; {advice}.")
     for name, value in attributes.items():
         if "${" in value or "$(" in value:
-            raise ModelError(f'URDF: <{tag} {name}="{value}"> is a xacro expression; {advice}.')
+            raise ModelError(f'URDF: <{tag} {name}="{value[:LONGEST_QUOTE]}"> is a xacro expression; {advice}.')
 
 
 def _refuse_doctype(name: str, _system_id: str | None, _public_id: str | None, _has_subset: bool) -> NoReturn:
