@@ -65,7 +65,7 @@ class Hand:
         plant["holding"] = 1
         plant["hand_stiffness"], plant["hand_damping"] = stiffness, damping
         plant["hand_to"], plant["hand_velocity"] = self._p_grab, 0.0
-        plant["R_tool_hand"], plant["R_base_hand"] = np.eye(3), self._R_grab
+        plant["R_base_hand"] = self._R_grab
         plant["push_to"] = 0.0
 
     def push(self, profile: Profile, *, time: float, grip: ArrayLike = (0.0, 0.0, 0.0)) -> None:

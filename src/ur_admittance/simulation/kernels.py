@@ -13,14 +13,16 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 import mujoco
-from numba import config, types
 import numpy as np
+from numba import config, types
 
 from ur_admittance.core.compile import kernel, mat3, vec3
 from ur_admittance.core.spatial import cross, log_so3, multiply_transposed, rotate
 
 F = np.float64
 I = np.int64  # noqa: E741
+
+MEAN_S = 0.1  # [s] over which a sensor averages before it zeroes itself
 
 PLANT = np.dtype(
     [
@@ -45,8 +47,7 @@ PLANT = np.dtype(
         ("hand_from", F, 3),  # hand position at the start and the end of the period [m]
         ("hand_to", F, 3),
         ("hand_velocity", F, 6),  # [m/s, rad/s]
-        ("R_base_hand", F, (3, 3)),
-        ("R_tool_hand", F, (3, 3)),  # as grabbed
+        ("R_base_hand", F, (3, 3)),  # how the hand wants the tool turned
         ("push_from", F, 6),  # wrench about the grip, base axes, at the start and the end of the period
         ("push_to", F, 6),
         ("hand_wrench", F, 6),  # about the grip, base axes, mean over the period [N, Nm]
@@ -64,6 +65,7 @@ PLANT = np.dtype(
         ("resolution", F, 6),
         ("clean", F, 6),  # before bias, drift, noise and resolution
         ("wrench", F, 6),  # the reading
+        ("recent", F, 6),  # its mean over about the last 0.1 s, for zeroing
     ],
     align=True,
 )
@@ -138,11 +140,9 @@ def hand_force(plant, share, p_grip, R_tool, v, w, force, torque):
         torque[i] = plant.push_from[3 + i] + share * (plant.push_to[3 + i] - plant.push_from[3 + i])
     if plant.holding == 0:
         return
-    R_tool_wanted = mat3()
     R_error = mat3()
     turn = vec3()
-    multiply_transposed(plant.R_base_hand, plant.R_tool_hand, R_tool_wanted)
-    multiply_transposed(R_tool_wanted, R_tool, R_error)
+    multiply_transposed(plant.R_base_hand, R_tool, R_error)
     log_so3(R_error, turn)
     for i in range(3):
         p = plant.hand_from[i] + share * (plant.hand_to[i] - plant.hand_from[i])
@@ -159,6 +159,7 @@ def report(plant, noise, period):
         if plant.resolution[k] > 0.0:
             value = plant.resolution[k] * math.floor(value / plant.resolution[k] + 0.5)
         plant.wrench[k] = value
+        plant.recent[k] += min(1.0, period / MEAN_S) * (value - plant.recent[k])
 
 
 @kernel

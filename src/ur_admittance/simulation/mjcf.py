@@ -124,7 +124,7 @@ def _look_of_link(model: RobotModel, i: int) -> list[str]:
         out = model.chain_rotation[1][:, 2]  # axis of the lift joint, seen from here
         return [
             _tube((0, 0, -0.8 * r), (0, 0, 0.6 * r), r, GREY),
-            _tube(-1.15 * r * out, (offset - 1.1 * r) * out, r, GREY),
+            _tube(-1.15 * r * out, (offset - 1.1 * r) * out, 0.98 * r, GREY),
             _cap(-1.15 * r * out, -out, 0.96 * r),
         ]
     if i in (1, 2):  # upper arm, forearm: joint drum, tube, drum at the far end
@@ -140,9 +140,10 @@ def _look_of_link(model: RobotModel, i: int) -> list[str]:
             parts += [_tube(end - 1.0 * far * axis, end + 1.1 * far * axis, far, GREY)]
             parts += [_cap(end + 1.1 * far * axis, axis, 0.96 * far)]
         else:
-            parts += [_tube(middle - 1.1 * r * axis, middle + 1.1 * r * axis, r, GREY)]
+            parts += [_tube(middle - 1.1 * r * axis, middle + 1.1 * r * axis, 0.98 * r, GREY)]
             parts += [_cap(middle - 1.1 * r * axis, -axis, 0.96 * r)]
-            parts += [_tube(end - 1.1 * far * axis, end + 1.2 * far * axis, far, GREY)]
+            to_wrist = max(1.2 * far, float(to_next[2]) - z - 1.1 * far)  # up to the drum of wrist 1
+            parts += [_tube(end - 1.1 * far * axis, end + to_wrist * axis, 0.98 * far, GREY)]
             parts += [_cap(end - 1.1 * far * axis, -axis, 0.96 * far)]
         return parts
     r = look.wrist

@@ -1,13 +1,8 @@
 """A UR arm in MuJoCo: commands go in once per control period, readings and the truth come out.
 
-    world = World(robot_model("ur5e"), environment=Environment.floor(stiffness=2e4))
-    world.reset()
-    world.step(q_command, None, 0.002)
-    world.q, world.qd, world.wrench                 what a robot would report
-    world.pose(), world.external_wrench, world.contact()     what only a simulation knows
+``world.step(q_command, None, 0.002)`` moves on by one period; ``q``, ``qd``, ``wrench`` are what a robot would report,
+``pose()``, ``external_wrench``, ``contact()`` what only a simulation knows.
 """
-
-from dataclasses import dataclass
 
 import mujoco
 import numpy as np
@@ -16,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
 from ur_admittance.simulation import kernels, mjcf
+from ur_admittance.simulation.contact import Contact, contact_on
 from ur_admittance.simulation.devices import FtSensor, Servo, Tool
 from ur_admittance.simulation.environment import Environment
 from ur_admittance.simulation.hand import Hand, Path, Profile
@@ -24,17 +20,6 @@ Array = NDArray[np.float64]
 
 GRAVITY = (0.0, 0.0, -9.80665)  # [m/s2] base axes
 NOISE_BLOCK = 512  # periods of random numbers drawn at once
-
-
-@dataclass(frozen=True)
-class Contact:
-    """Where the tool touches, at the last physics step."""
-
-    force: Array  # on the tool, base axes (3,) [N]
-    normal: Array  # out of the surface, weighted by the normal forces (3,); zeros without contact
-    normal_force: float  # [N]
-    penetration: float  # deepest point [m]
-    count: int
 
 
 class World:
@@ -106,9 +91,11 @@ class World:
         plant["clean"] = -data.sensordata[:6]
         self._commands[:] = start
         self._readings[:] = plant["clean"]
+        plant["bias"] = self.sensor.bias
         self._rng = np.random.default_rng(self.seed)
         self._noise_row = NOISE_BLOCK
         kernels.report(self._plant, self._next_noise(), 0.0)
+        plant["recent"] = plant["wrench"]
 
     def step(self, q_cmd: ArrayLike | None, qd_cmd: ArrayLike | None, period: float) -> None:
         """One control period [s].
@@ -133,6 +120,12 @@ class World:
             q = np.round(self.q, 3).tolist()
             raise SimulationError(f"the simulation has diverged at t = {self.time:.3f} s, q = {q} rad.")
 
+    def zero_sensor(self) -> None:
+        """The sensor takes its mean reading of the last tenth of a second as zero from now on."""
+        self._plant["bias"] -= self._plant["recent"]
+        self._plant["wrench"] -= self._plant["recent"]
+        self._plant["recent"] = 0.0
+
     # what a robot reports
 
     @property
@@ -143,12 +136,12 @@ class World:
     @property
     def q(self) -> Array:
         """Measured joint angles (6,) [rad]; a view."""
-        return self._views[0]
+        return self._q
 
     @property
     def qd(self) -> Array:
         """Measured joint speeds (6,) [rad/s]; a view."""
-        return self._views[1]
+        return self._qd
 
     @property
     def wrench(self) -> Array:
@@ -179,20 +172,8 @@ class World:
         return np.array(self._plant["contact"])
 
     def contact(self) -> Contact:
-        """The contact at the last physics step."""
-        data, total, normal, pressed, depth = self.mj_data, np.zeros(3), np.zeros(3), 0.0, 0.0
-        local = np.zeros(6)
-        for i in range(data.ncon):
-            point = data.contact[i]
-            mujoco.mj_contactForce(self.mj_model, data, i, local)
-            axes = point.frame.reshape(3, 3)  # rows: normal from the first geom to the second, then the tangents
-            outward = -1.0 if point.geom[0] == self._tip_geom else 1.0
-            total += outward * (axes.T @ local[:3])
-            normal += outward * local[0] * axes[0]
-            pressed += local[0]
-            depth = max(depth, -float(point.dist))
-        length = float(np.linalg.norm(normal))
-        return Contact(total, normal / length if length > 0.0 else normal, float(pressed), depth, int(data.ncon))
+        """Where and how the tool touches, at the last physics step."""
+        return contact_on(self.mj_model, self.mj_data, self._tip_geom)
 
     def tcp_stiffness(self) -> Array:
         """Stiffness of the servoed arm at the TCP against a force along x, y, z, base axes (3,) [N/m].
@@ -242,9 +223,11 @@ class World:
         payload = self.tool.mass if servo.payload is None else servo.payload
         plant["payload_excess"] = (payload - self.tool.mass) * self.gravity
         plant["command_delay"], plant["sensor_delay"] = len(self._commands) - 1, len(self._readings) - 1
-        plant["sign"], plant["bias"], plant["drift_rate"] = sensor.sign, sensor.bias, sensor.drift
+        plant["sign"], plant["drift_rate"] = sensor.sign, sensor.drift
         plant["noise"] = np.repeat([sensor.noise_force, sensor.noise_torque], 3)
         plant["resolution"] = np.repeat([sensor.resolution_force, sensor.resolution_torque], 3)
+        self._q: Array = self.mj_data.qpos
+        self._qd: Array = self.mj_data.qvel
         self._wrench: Array = plant["wrench"]
         self._setpoint: Array = plant["setpoint"]
 
@@ -290,10 +273,11 @@ class World:
         )
 
     def _next_noise(self) -> Array:
-        if not self._noisy:
-            return self._noise[0]
-        if self._noise_row >= NOISE_BLOCK:
+        """Twelve normal random numbers, or zeros for a sensor without noise and drift."""
+        if self._noisy and self._noise_row == NOISE_BLOCK:
             self._rng.standard_normal(out=self._noise)
             self._noise_row = 0
-        self._noise_row += 1
-        return self._noise[self._noise_row - 1]
+        row: Array = self._noise[self._noise_row % NOISE_BLOCK]
+        if self._noisy:
+            self._noise_row += 1
+        return row

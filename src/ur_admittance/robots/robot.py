@@ -1,0 +1,54 @@
+"""What every arm can do, real or simulated: connect, tell its state, take a command, stop."""
+
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any, Protocol, runtime_checkable
+
+from ur_admittance.model import RobotModel
+
+
+@dataclass(frozen=True)
+class RobotInfo:
+    """Who answered at ``connect``."""
+
+    name: str
+    model: RobotModel
+    rate: float  # [Hz] of the states it sends and the commands it expects
+    joint_names: tuple[str, ...]
+    simulated: bool
+    sentences: tuple[str, ...] = ()  # what the user should know: mode, version, warnings
+
+
+@runtime_checkable
+class Robot(Protocol):
+    """One arm. ``with robot:`` connects; leaving the block stops the arm, whatever happened inside.
+
+    ``read`` and ``write`` run in every cycle: they neither raise for what the arm or the network does (they set
+    ``external_status`` and the ages) nor wait for more than a fraction of the period.
+    """
+
+    def connect(self) -> RobotInfo:
+        """Open the connection; the arm does not move. RobotError tells what is in the way."""
+        ...
+
+    def read(self, sample: Any) -> None:
+        """Fill q, qd, wrench (raw, sensor axes), joint_age, wrench_age, external_status, stamp_ns and dt."""
+        ...
+
+    def write(self, command: Any) -> Any:
+        """Send command.q or command.qd; returns what was really sent (6,)."""
+        ...
+
+    def stop(self) -> None:
+        """Brake to a standstill; returns when the arm stands. Allowed at any time, also twice."""
+        ...
+
+    def zero_ft_sensor(self) -> None:
+        """Let the sensor read zero at its present load."""
+        ...
+
+    def __enter__(self) -> "Robot": ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
