@@ -105,7 +105,7 @@ def test_ur5e_numbers_are_the_published_ones():
     np.testing.assert_array_equal(model.effort, [150, 150, 150, 28, 28, 28])
     assert (model.payload_kg, model.reach_m) == (5, 0.85)
     assert [link.name for link in model.links][:2] == ["shoulder_link", "upper_arm_link"]
-    assert model.body_offset == {"upper_arm": 0.138, "forearm": 0.007}
+    assert model.body_offset == {"upper_arm_link": 0.138, "forearm_link": 0.007}
     np.testing.assert_array_equal(model.chain_rotation[6], np.eye(3))
     np.testing.assert_array_equal(model.chain_position[6], np.zeros(3))
 

@@ -63,7 +63,7 @@ class RobotModel:
     links: tuple[Link, ...]  # six, each behind its joint
     joint_names: tuple[str, ...] = JOINT_NAMES
     home: Array = field(default_factory=lambda: np.array(HOME))  # (6,) [rad]
-    body_offset: dict[str, float] = field(default_factory=dict)  # [m] of upper_arm, forearm: tube along z
+    body_offset: dict[str, float] = field(default_factory=dict)  # [m] tube offset along z, by link name
     payload_kg: float | None = None  # None: the description does not say
     reach_m: float | None = None
     source: str = ""

@@ -47,11 +47,11 @@ def _corners(model: RobotModel, link: int, radius: float) -> list[Array]:
     end = model.chain_position[link].copy()
     if link == 0:
         return [np.zeros(3), end]
-    if float(np.linalg.norm(model.chain_position[6])) < SHORTEST_SEGMENT:  # the last joint frame lies on the flange,
-        length = float(np.linalg.norm(end))  # past which nothing may stick out
-        if link == 5 and length > radius:
-            end *= 1.0 - radius / length
-        if link == 6:
-            return [np.array([0.0, 0.0, -radius])]
-    offset = model.body_offset.get(model.links[link - 1].name.removesuffix("_link"), 0.0)
+    ends_on_flange = float(np.linalg.norm(model.chain_position[6])) < SHORTEST_SEGMENT
+    if ends_on_flange and link == 6:
+        return [np.array([0.0, 0.0, -radius])]  # nothing may stick out of the flange
+    length = float(np.linalg.norm(end))
+    if ends_on_flange and link == 5 and length > radius:
+        end *= 1.0 - radius / length
+    offset = model.body_offset.get(model.links[link - 1].name, 0.0)
     return [np.zeros(3), np.array([0.0, 0.0, offset]), np.array([end[0], end[1], offset]), end]

@@ -55,7 +55,7 @@ def _from_entry(name: str, entry: Mapping[str, Any]) -> RobotModel:
         velocity=np.radians(limits["velocity"]),
         effort=np.array(entry["effort_limits_Nm"]),
         links=tuple(_link(row) for row in entry["links"]),
-        body_offset={tube: float(offset) for tube, offset in entry["body_offset_z"].items()},
+        body_offset={f"{tube}_link": float(offset) for tube, offset in entry["body_offset_z"].items()},
         payload_kg=float(entry["payload_kg"]),
         reach_m=float(entry["reach_m"]),
         source=entry["source"],
