@@ -3,7 +3,7 @@
     deadline_k = start + k * period
 
 A loop paced from "now" adds the duration of every cycle to its period; this one does not. After a stall the deadlines
-that have passed are skipped and counted: a burst of catch-up cycles would integrate the same old measurement many times.
+that have passed are skipped and counted: a burst of catch-up cycles would integrate one old measurement many times.
 """
 
 import ctypes

@@ -89,4 +89,4 @@ def vector(record: Record, field: str) -> NDArray[Any]:
 
 def record_bytes(record: Record) -> memoryview:
     """The bytes of a record, live: copying them costs 0.1 us, copying field by field 0.5 us."""
-    return memoryview(whole(record).view(np.uint8))
+    return whole(record).view(np.uint8).data

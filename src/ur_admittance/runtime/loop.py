@@ -4,7 +4,8 @@
                           -> telemetry.publish  -> mailbox.poll
 
 Requests are polled after the command is out: applying one (validating parameters) never adds to the latency from force
-to motion, it only uses the rest of the cycle. However the loop ends, the arm is slowed down inside its limits and stopped.
+to motion, it only uses the rest of the cycle. However the loop ends, the arm is slowed down inside its limits, then
+stopped.
 """
 
 import signal
@@ -213,7 +214,7 @@ class _Loop:
         if self.on_tick is not None:
             self.doing = "running on_tick"
             self.finished = bool(self.on_tick(self.controller)) or self.finished
-        if time.perf_counter_ns() - begin > clock.period_ns:
+        if clock.realtime and time.perf_counter_ns() - begin > clock.period_ns:
             self.overruns += 1
 
     def _publish(self, telemetry: Publisher) -> None:

@@ -8,18 +8,20 @@ The answer is {"accepted": true or false, "text": "..."}. The loop only looks wh
 nobody can make it wait. A message that is malformed, too long or refused is answered with a sentence.
 """
 
+import contextlib
 import json
 import os
 import select
 import socket
 import tempfile
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.runtime import places
 from ur_admittance.runtime.interfaces import Controller
-from ur_admittance.runtime.requests import HANDLERS, Handler, TwistWatch, checked_object
+from ur_admittance.runtime.requests import HANDLERS, Handler, checked_object
 
 MAX_MESSAGE_BYTES = 8192  # parsing one of these takes 0.1 ms; a complete set of parameters has 2000
 _ANSWER_BYTES = 4096
@@ -37,16 +39,13 @@ class Mailbox:
     def __init__(self, name: str = places.DEFAULT_NAME, handlers: dict[str, Handler] | None = None) -> None:
         self.path = places.place(name, "mailbox")
         self.handlers: dict[str, Handler] = {**HANDLERS, **(handlers or {})}
-        self._socket = _bind(str(self.path), name)
+        self._socket = _bind(self.path, name)
         self._ready = select.poll()
         self._ready.register(self._socket, select.POLLIN)
         self._buffer = bytearray(MAX_MESSAGE_BYTES + 1)
-        self._watch = TwistWatch()
 
     def poll(self, controller: Controller) -> bool:
         """Apply at most one message; True if there was one. Never waits, never raises."""
-        if self._watch.armed:
-            self._watch.check(controller)
         if not self._ready.poll(0):
             return False
         try:
@@ -55,10 +54,8 @@ class Mailbox:
             return False
         answer = self.answer(controller, bytes(self._buffer[:size]))
         if sender:
-            try:
-                self._socket.sendto(json.dumps(answer.__dict__).encode()[:_ANSWER_BYTES], sender)
-            except OSError:
-                pass  # the sender has gone or does not read: its loss
+            with contextlib.suppress(OSError):  # the sender has gone or does not read: its loss
+                self._socket.sendto(json.dumps(answer.__dict__).encode(), sender)
         return True
 
     def answer(self, controller: Controller, message: bytes) -> Answer:
@@ -73,10 +70,8 @@ class Mailbox:
                     f"message kind {kind[:40]!r} is unknown; known: {', '.join(sorted(self.handlers))}"
                 )
             text = handler(controller, value)
-            if kind == "reference" and "twist" in value:
-                self._watch.arm(controller)
         except UrAdmittanceError as error:
-            return Answer(False, str(error))
+            return Answer(False, str(error)[:2000])
         except Exception as error:  # whatever a stranger sends must not reach the loop as an exception
             return Answer(False, f"message refused: {type(error).__name__}: {str(error)[:200]}")
         return Answer(True, text or "done")
@@ -99,7 +94,7 @@ def send(message: dict[str, Any], name: str = places.DEFAULT_NAME, timeout: floa
         raise UrAdmittanceError(f"the message has {len(data)} bytes: at most {MAX_MESSAGE_BYTES} are allowed")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own, tempfile.TemporaryDirectory() as folder:
         own.settimeout(timeout)
-        own.bind(os.path.join(folder, "answer"))
+        own.bind(str(Path(folder, "answer")))
         try:
             own.sendto(data, str(places.place(name, "mailbox")))
             raw = own.recv(_ANSWER_BYTES)
@@ -113,14 +108,14 @@ def send(message: dict[str, Any], name: str = places.DEFAULT_NAME, timeout: floa
     return Answer(bool(answer["accepted"]), str(answer["text"]))
 
 
-def _bind(path: str, name: str) -> socket.socket:
+def _bind(path: Path, name: str) -> socket.socket:
     """Bind the socket for its owner only; the remains of a killed process are replaced."""
-    if os.path.exists(path):
+    if path.exists():
         with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as probe:
             try:
-                probe.connect(path)
+                probe.connect(str(path))
             except ConnectionRefusedError:
-                os.unlink(path)
+                path.unlink()
             except OSError as error:
                 raise UrAdmittanceError(f"the mailbox {path} cannot be used: {error.strerror}") from None
             else:
@@ -130,7 +125,7 @@ def _bind(path: str, name: str) -> socket.socket:
     own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     mask = os.umask(0o177)
     try:
-        own.bind(path)
+        own.bind(str(path))
     finally:
         os.umask(mask)
     own.setblocking(False)

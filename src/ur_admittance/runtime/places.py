@@ -41,6 +41,10 @@ def running_controllers() -> list[str]:
     return names
 
 
+def already_running(name: str) -> str:
+    return f"a controller named {name!r} is already running; stop it or choose another name"
+
+
 def own(descriptor: int) -> bool:
     """Mark an open file as ours until this process ends, however it ends."""
     try:

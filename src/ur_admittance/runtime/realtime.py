@@ -2,20 +2,22 @@
 
 What each part is for, and what happens without it:
 
-SCHED_FIFO          the loop runs before every ordinary program        else: a busy machine delays cycles by milliseconds
+SCHED_FIFO          the loop runs before every ordinary program        else: a busy machine delays cycles by many ms
 locked memory       no page of the process is ever fetched from disk   else: the first touch of a page can take 10 ms
 one core            no migration, warm caches                          else: some cycles take 20 us longer
 frozen collector    Python never walks its objects in the loop         else: pauses of 1 to 50 ms, at random
-switch interval     other threads of the process must not hold the     else: 5 ms, more than two cycles
-                    interpreter for long
+switch interval     other threads must hand the interpreter back       else: after 5 ms, more than two cycles
+                    after 0.1 ms
+
+Threads and processes started inside the block run with ordinary priority: only the loop itself is privileged.
 """
 
+import contextlib
 import ctypes
 import gc
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 MCL_CURRENT, MCL_FUTURE = 1, 2  # sys/mman.h
@@ -36,7 +38,7 @@ class RealTimeSetup:
         return "real-time: " + (", ".join(self.parts) if self.parts else "nothing asked for")
 
 
-@contextmanager
+@contextlib.contextmanager
 def realtime(
     priority: int | None = 50,
     lock_memory: bool = True,
@@ -49,8 +51,7 @@ def realtime(
     priority: SCHED_FIFO 1..99, None: leave; core: number of the CPU, None: leave; switch_interval [s], None: leave.
     """
     setup = RealTimeSetup()
-    undo: list[tuple[str, object]] = []
-    try:
+    with contextlib.ExitStack() as undo:
         if priority is not None:
             _scheduler(setup, undo, priority)
         if lock_memory:
@@ -58,37 +59,34 @@ def realtime(
         if core is not None:
             _affinity(setup, undo, core)
         if switch_interval is not None:
-            undo.append(("switch", sys.getswitchinterval()))
+            undo.callback(sys.setswitchinterval, sys.getswitchinterval())
             sys.setswitchinterval(switch_interval)
         if freeze_collector:
-            undo.append(("collector", gc.isenabled()))
+            undo.callback(_restore_collector, gc.isenabled())
             gc.collect()
             gc.freeze()
             gc.disable()
             setup.collector_frozen = True
             setup.parts.append("garbage collector frozen")
         yield setup
-    finally:
-        for what, before in reversed(undo):
-            _restore(what, before)
 
 
-def _scheduler(setup: RealTimeSetup, undo: list[tuple[str, object]], priority: int) -> None:
+def _scheduler(setup: RealTimeSetup, undo: contextlib.ExitStack, priority: int) -> None:
     if not hasattr(os, "sched_setscheduler"):
         setup.parts.append("SCHED_FIFO no (not on this system)")
         return
     try:
-        before = (os.sched_getscheduler(0), os.sched_getparam(0))
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+        policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
+        os.sched_setscheduler(0, os.SCHED_FIFO | os.SCHED_RESET_ON_FORK, os.sched_param(priority))
     except (OSError, ValueError, OverflowError) as error:
         setup.parts.append(f"SCHED_FIFO {priority} no ({_cause(error, 'rtprio')})")
         return
-    undo.append(("scheduler", before))
+    undo.callback(_restore_scheduler, policy, parameter)
     setup.scheduler = True
     setup.parts.append(f"SCHED_FIFO {priority} yes")
 
 
-def _memory(setup: RealTimeSetup, undo: list[tuple[str, object]]) -> None:
+def _memory(setup: RealTimeSetup, undo: contextlib.ExitStack) -> None:
     if not sys.platform.startswith("linux"):
         setup.parts.append("memory locked no (not on this system)")
         return
@@ -97,12 +95,12 @@ def _memory(setup: RealTimeSetup, undo: list[tuple[str, object]]) -> None:
         code = ctypes.get_errno()
         setup.parts.append(f"memory locked no ({_cause(OSError(code, os.strerror(code)), 'memlock')})")
         return
-    undo.append(("memory", None))
+    undo.callback(libc.munlockall)
     setup.memory_locked = True
     setup.parts.append("memory locked yes")
 
 
-def _affinity(setup: RealTimeSetup, undo: list[tuple[str, object]], core: int) -> None:
+def _affinity(setup: RealTimeSetup, undo: contextlib.ExitStack, core: int) -> None:
     if not hasattr(os, "sched_setaffinity"):
         setup.parts.append("own core no (not on this system)")
         return
@@ -112,28 +110,28 @@ def _affinity(setup: RealTimeSetup, undo: list[tuple[str, object]], core: int) -
     except (OSError, ValueError, OverflowError):
         setup.parts.append(f"core {core} no (this process may use {', '.join(map(str, sorted(before)))})")
         return
-    undo.append(("affinity", before))
+    undo.callback(_quietly, os.sched_setaffinity, 0, before)
     setup.core = core
     setup.parts.append(f"core {core}")
 
 
-def _restore(what: str, before: object) -> None:
+def _restore_scheduler(policy: int, parameter: os.sched_param) -> None:
     try:
-        if what == "scheduler":
-            policy, parameter = before  # type: ignore[misc]
-            os.sched_setscheduler(0, policy, parameter)
-        elif what == "memory":
-            ctypes.CDLL(None).munlockall()
-        elif what == "affinity":
-            os.sched_setaffinity(0, before)  # type: ignore[arg-type]
-        elif what == "switch":
-            sys.setswitchinterval(before)  # type: ignore[arg-type]
-        elif what == "collector":
-            gc.unfreeze()
-            if before:
-                gc.enable()
-    except OSError:
-        pass  # giving a privilege back cannot fail in a way that matters, and the arm's stop must still be reached
+        os.sched_setscheduler(0, policy, parameter)
+    except PermissionError:  # clearing the reset-on-fork flag is a privilege of its own
+        _quietly(os.sched_setscheduler, 0, policy | os.SCHED_RESET_ON_FORK, parameter)
+
+
+def _restore_collector(was_enabled: bool) -> None:
+    gc.unfreeze()
+    if was_enabled:
+        gc.enable()
+
+
+def _quietly(action: Callable[..., object], *arguments: object) -> None:
+    """Giving a privilege back must not hide how the loop ended."""
+    with contextlib.suppress(OSError):
+        action(*arguments)
 
 
 def _cause(error: Exception, limit: str) -> str:

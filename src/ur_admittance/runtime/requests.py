@@ -8,12 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.runtime.interfaces import Controller, scalar
+from ur_admittance.runtime.interfaces import Controller
 
 Handler = Callable[[Controller, Any], str | None]
 
 REQUESTS = ("activate", "deactivate", "stop", "reset_fault", "latch_reference", "zero_ft_sensor")
-TWIST_LIFETIME_NS = 500_000_000  # a velocity must be repeated: a sender that dies must not leave the arm moving
 ROTATION_TOLERANCE = 1e-6
 
 
@@ -72,23 +71,6 @@ def apply_reference(controller: Controller, value: Any) -> str:
 
 
 HANDLERS: dict[str, Handler] = {"set": apply_set, "request": apply_request, "reference": apply_reference}
-
-
-class TwistWatch:
-    """Ends a reference velocity that its sender does not repeat."""
-
-    def __init__(self) -> None:
-        self.armed = False
-        self._until_ns = 0
-
-    def arm(self, controller: Controller) -> None:
-        self.armed = True
-        self._until_ns = int(scalar(controller.sample, "stamp_ns")[0]) + TWIST_LIFETIME_NS
-
-    def check(self, controller: Controller) -> None:
-        if scalar(controller.sample, "stamp_ns")[0] > self._until_ns:
-            controller.set_reference_twist(np.zeros(6))
-            self.armed = False
 
 
 def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:

@@ -81,11 +81,12 @@ class TelemetryWriter:
         self._texts = 0
         self._params_count = 0
         self._controller: Controller | None = None
+        self._loop: Record | None = None
 
     def publish(self, controller: Controller, loop: Record) -> None:
-        if controller is not self._controller:
+        if controller is not self._controller or loop is not self._loop:
             self._bind(controller, loop)
-        if self._revision[0] != self._last_revision:
+        if self._revision[0] != self._last_revision or self._sequence[0] == 1:
             self._publish_params(controller)
         if self._mode[0] != self._last_mode or self._status[0] != self._last_status:
             self._publish_reason(controller)
@@ -117,15 +118,15 @@ class TelemetryWriter:
         self.close()
 
     def _bind(self, controller: Controller, loop: Record) -> None:
-        self._controller = controller
+        self._controller, self._loop = controller, loop
         records = {"loop": loop, "sample": controller.sample, "command": controller.command, "state": controller.state}
         self._parts = []
         for name, record in records.items():
             dtype, offset = TELEMETRY.fields[name][:2]  # type: ignore[index]
             self._parts.append((record_bytes(record), offset, offset + dtype.itemsize))
-        self._revision = scalar(controller.params, "revision")
+        self._revision, self._sequence = scalar(controller.params, "revision"), scalar(loop, "sequence")
         self._mode, self._status = scalar(controller.command, "mode"), scalar(controller.command, "status")
-        self._last_revision = self._last_mode = self._last_status = None
+        self._last_revision = self._last_mode = self._last_status = -1  # none yet
 
     def _publish_params(self, controller: Controller) -> None:
         memory = self._memory
@@ -137,9 +138,7 @@ class TelemetryWriter:
         memory.params["checksum"][slot] = zlib.crc32(raw, self._params_count)
         memory.params["number"][slot] = self._params_count
         self._last_revision = int(self._revision[0])
-        about = (
-            f'{{"model": {json.dumps(self.model)}, "rate": {self.rate}, "parameters": {parameters_json(controller)}}}'
-        )
+        about = f'{{"model": {json.dumps(self.model)}, "rate": {self.rate}, "parameters": {as_json(controller)}}}'
         self._write_text(memory.about, ABOUT_AT, ABOUT_BYTES, about)
 
     def _publish_reason(self, controller: Controller) -> None:
@@ -157,7 +156,7 @@ class TelemetryWriter:
         cell["number"][0] = self._texts
 
 
-def parameters_json(controller: Controller) -> str:
+def as_json(controller: Controller) -> str:
     """The parameters as JSON (which is YAML too)."""
     dump = getattr(controller.parameters, "model_dump_json", None)
     return dump() if dump is not None else json.dumps(controller.parameters)
@@ -175,7 +174,7 @@ def _create(path: Any, name: str, size: int) -> int:
         owned = places.is_owned(old)
         os.close(old)
         if owned:
-            raise UrAdmittanceError(f"a controller named {name!r} is already running; stop it or choose another name")
+            raise UrAdmittanceError(places.already_running(name))
         path.unlink(missing_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     places.own(descriptor)

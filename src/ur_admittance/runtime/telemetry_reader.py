@@ -87,16 +87,13 @@ class TelemetryReader:
 
     def params(self, revision: int) -> np.void | None:
         """The parameter record of a revision, None if it is older than the last 16."""
+        newest, found = 0, None
         for slot in self._memory.params:
-            record = slot["record"].copy()
-            number = int(slot["number"])
-            if (
-                number
-                and int(record["revision"]) == revision
-                and zlib.crc32(record.tobytes(), number) == slot["checksum"]
-            ):
-                return record  # type: ignore[no-any-return]
-        return None
+            record, number = slot["record"].copy(), int(slot["number"])
+            intact = zlib.crc32(record.tobytes(), number & 0xFFFFFFFF) == slot["checksum"]
+            if number > newest and intact and int(record["revision"]) == revision:
+                newest, found = number, record
+        return found
 
     def about(self) -> dict[str, Any]:
         """{"model": name, "rate": Hz, "parameters": {...}}; empty before the first record."""
@@ -129,7 +126,7 @@ class TelemetryReader:
         checksum = int(slot["checksum"])
         if slot["number"] != number:
             return False
-        return zlib.crc32(memoryview(out.view(np.uint8)), number & 0xFFFFFFFF) == checksum
+        return zlib.crc32(out.view(np.uint8).data, number & 0xFFFFFFFF) == checksum
 
     def _text(self, cell: Any, begin: int) -> str:
         begin += TEXT.itemsize
