@@ -2,8 +2,9 @@
 
 import math
 
-from .compile import kernel, vec3
+from .compile import kernel
 from .records import Limit
+from .variable import speed_factor
 
 ACCELERATION = (int(Limit.LINEAR_ACCELERATION), int(Limit.ANGULAR_ACCELERATION))
 VELOCITY = (int(Limit.LINEAR_VELOCITY), int(Limit.ANGULAR_VELOCITY))
@@ -96,7 +97,8 @@ def limit_twist(p, twist, twist_prev, position, measured, dt):
             flags |= ACCELERATION[part]
         if part == 0 and stop_at_walls(p, v, v_prev, position, measured, dt):
             flags |= WORKSPACE
-        if limit_norm(v, v_prev, p.max_velocity[part], a_dt):
+        cap = p.max_velocity[part] * (speed_factor(p, measured) if part == 0 else 1.0)
+        if limit_norm(v, v_prev, cap, a_dt):
             flags |= VELOCITY[part]
         # Walls and caps that moved while the arm was fast may ask for more than the limit: spread it over ticks.
         limit_change(v, v_prev, a_dt)

@@ -63,6 +63,8 @@ def check_params(p):
     for i in range(3):
         if not p.workspace_min[i] <= p.workspace_max[i]:
             return False
+    if not (p.response_time >= 0.0 and p.loop_delay >= 0.0 and 0.0 < p.travel_damping <= 1.0 and p.travel_speed > 0.0):
+        return False
     if not (p.filter_cutoff_hz > 0.0 and p.engagement_time >= 0.0 and p.bias_time >= 0.0):
         return False
     return (
@@ -96,6 +98,16 @@ def check_state(s):
         and is_sane(s.offset)
         and is_sane(s.rate)
         and is_sane(s.velocity_bias)
+        and is_sane(s.lag)
+        and is_sane(s.normal)
+        and is_sane(s.contact_damping)
+        and is_sane(s.sum_xx)
+        and is_sane(s.sum_xf)
+        and is_sane(s.sum_ff)
+        and is_sane(s.x_high)
+        and is_sane(s.x_band)
+        and is_sane(s.f_slow)
+        and abs(s.travel) < ABSURD
         and is_sane(s.mass)
         and is_sane(s.damping)
         and is_sane(s.stiffness)

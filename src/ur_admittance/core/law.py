@@ -12,7 +12,8 @@ import math
 from .admittance import step
 from .cartesian import approach
 from .compile import kernel, mat3, vec3, vec6
-from .records import Frame
+from .contact import NORMAL, along_surface, approach_limit, control_axes, observe, update_bias
+from .variable import damping_factor
 from .spatial import (
     copy_matrix,
     exp_so3,
@@ -28,12 +29,9 @@ from .spatial import (
 )
 from .wrench import deadband
 
-TCP, TASK = int(Frame.TCP), int(Frame.TASK)
-
 QUIET = 0.2  # [s] without force and motion before the reference of free axes is latched to the measured pose
 TARGET_SPEED = 0.8  # share of the speed limit used to go to a target pose: the rest is for compliance
 REACHED = 1e-5  # [m, rad]
-CONTACT = 1.0  # [N, Nm] a force axis touches something: its velocity bias may grow
 
 
 @kernel
@@ -72,19 +70,6 @@ def ramp_parameters(p, s, u, dt):
 
 
 @kernel
-def control_axes(p, s, R):
-    """R_base_control"""
-    if p.control_frame == TCP:
-        copy_matrix(s.R_ref, R)
-    elif p.control_frame == TASK:
-        copy_matrix(p.R_base_task, R)
-    else:
-        for i in range(3):
-            for j in range(3):
-                R[i, j] = 1.0 if i == j else 0.0
-
-
-@kernel
 def law_twist(p, s, c, dt, twist, x_next, v_next):
     """M a + D (v - b) + K x = F_ext - F_des on every axis of the control frame; b is the velocity bias of force axes.
 
@@ -98,7 +83,9 @@ def law_twist(p, s, c, dt, twist, x_next, v_next):
         rotate_back(R, s.offset[a : a + 3], x[a : a + 3])
         rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
         rotate_back(R, c.wrench_tcp[a : a + 3], c.wrench_control[a : a + 3])
+    observe(p, s, c.wrench_control, R, dt)
     silent = deadband(p, c.wrench_control)
+    lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)
 
     sprung, free = vec6(), vec6()  # mean rates of axes with and without a spring
     for i in range(6):
@@ -108,8 +95,13 @@ def law_twist(p, s, c, dt, twist, x_next, v_next):
             x_next[i] = 0.0
             v_next[i] = 0.0
             continue
-        f = c.wrench_control[i] - s.desired_wrench[i] + s.damping[i] * s.velocity_bias[i]
-        x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], s.damping[i], s.stiffness[i], f, dt)
+        d = max(lightness * s.damping[i], s.contact_damping[i])
+        c.damping[i] = d
+        f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i]
+        x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], d, s.stiffness[i], f, dt)
+        slowed = approach_limit(p, s, i, v[i], v_next[i], dt)
+        x_next[i] += (slowed - v_next[i]) * dt
+        v_next[i] = slowed
         if s.stiffness[i] > 0.0:
             sprung[i] = (x_next[i] - x[i]) / dt
         else:
@@ -134,6 +126,8 @@ def law_twist(p, s, c, dt, twist, x_next, v_next):
 def desired_twist(p, s, u, twist):
     """Velocity of the reference: the streamed twist plus the way to a target pose."""
     twist[:] = u.reference_twist
+    if p.control_frame == NORMAL:
+        along_surface(s, twist[:3])
     if u.target_id != s.target_id:
         s.target_id = u.target_id
         s.target_active = 1 if u.target_id != 0 else 0
@@ -206,7 +200,7 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
         if s.stiffness[i] == 0.0:
             free[i] = x_next[i] / dt
             x_next[i] = 0.0
-    update_bias(p, s, c, v_next, dt)
+    update_bias(p, s, v_next, dt)
 
     reference_rate = vec6()
     for a in range(0, 6, 3):
@@ -218,21 +212,6 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
         rate[i] = reference_rate[3 + i] + desired[3 + i] + lost_desired[3 + i]
     turn(s.R_ref, rate, dt)
     hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt)
-
-
-@kernel
-def update_bias(p, s, c, v, dt):
-    """Velocity bias of a force axis: follows the axis' own speed while it touches, so that a surface that moves, slopes or
-    curves is followed with no force error (b' = (v - b) / T is integral action). Forgotten when contact is lost."""
-    for i in range(6):
-        if p.force_axes[i] == 0.0 or p.bias_time <= 0.0 or p.enabled[i] == 0.0:
-            s.velocity_bias[i] = 0.0
-            continue
-        weight = min(1.0, dt / p.bias_time)
-        limit = p.bias_limit[i // 3]
-        aim = v[i] if abs(c.wrench_control[i]) > CONTACT else 0.0
-        s.velocity_bias[i] += weight * (aim - s.velocity_bias[i])
-        s.velocity_bias[i] = min(max(s.velocity_bias[i], -limit), limit)
 
 
 @kernel

@@ -20,6 +20,9 @@ F = np.float64
 I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
 
 
+REGIONS = 3  # boxes of the workspace with a damping and a speed of their own
+
+
 class Mode(IntEnum):
     """Where the controller is in its life. Only ACTIVE obeys forces; every other mode holds or slows down."""
 
@@ -83,6 +86,7 @@ class Frame(IntEnum):
     BASE = 0
     TCP = 1  # those of the reference pose, never of the measured pose
     TASK = 2  # fixed axes given by R_base_task
+    NORMAL = 3  # those of R_base_task, tilted so that z is the estimated normal of the surface that is touched
 
 
 class Integrator(IntEnum):
@@ -126,6 +130,23 @@ PARAMS = np.dtype(
         ("desired_wrench_rate", F, 2),  # slew limit [N/s, Nm/s]
         ("bias_time", F),  # time constant of the velocity bias of force axes [s], 0: off
         ("bias_limit", F, 2),  # largest velocity bias [m/s, rad/s]
+        # contact
+        ("response_time", F),  # from a command to the arm's motion [s], 0: unknown
+        ("loop_delay", F),  # response time + wrench filter + one tick [s]: what the damping in contact must cover
+        ("stabilizer", F),  # 0 or 1
+        ("contact_margin", F),  # damping in contact over the least stable one
+        ("max_contact_damping", F, 2),  # [Ns/m, Nms/rad]
+        ("contact_threshold", F, 2),  # [N, Nm]
+        ("approach_speed", F, 2),  # of force axes relative to their bias [m/s, rad/s]
+        ("normal_time", F),  # smoothing of the surface normal [s]
+        # variable admittance
+        ("travel_damping", F),  # share of the damping that is left at travel speed, 1: constant
+        ("travel_speed", F),  # [m/s]
+        ("region_min", F, (REGIONS, 3)),  # [m]
+        ("region_max", F, (REGIONS, 3)),
+        ("region_margin", F, REGIONS),  # width of the transition [m]
+        ("region_damping", F, REGIONS),  # factor inside
+        ("region_speed", F, REGIONS),  # factor on the linear speed limit inside
         ("engagement_time", F),  # ramp of stiffness, mass, damping [s]
         ("drift_reset_threshold", F),  # [m/s, rad/s]
         # 3 command twist and limits
@@ -181,7 +202,21 @@ STATE = np.dtype(
         ("R_ref", F, (3, 3)),
         ("offset", F, 6),
         ("rate", F, 6),
-        ("velocity_bias", F, 6),
+        ("velocity_bias", F, 6),  # control axes
+        ("lag", F, 6),  # by how much the arm is expected to trail its command, base axes [m, rad]
+        ("travel", F),  # smoothed speed of a hand-driven tool over travel speed
+        # contact, control axes
+        ("contact", I, 6),
+        ("lost_time", F, 6),  # [s]
+        ("contact_stiffness", F, 6),  # estimated, 0: unknown [N/m, Nm/rad]
+        ("contact_damping", F, 6),  # in force in place of a smaller damping [Ns/m, Nms/rad]
+        ("x_high", F, 6),  # band signals and their sums
+        ("x_band", F, 6),
+        ("f_slow", F, 6),
+        ("sum_xx", F, 6),
+        ("sum_xf", F, 6),
+        ("sum_ff", F, 6),
+        ("normal", F, 3),  # of the surface, base axes
         ("target_id", I),
         ("target_active", I),
         # ramps
@@ -227,6 +262,10 @@ COMMAND = np.dtype(
         ("scale", F),  # share of the twist that the joint bounds let through, 0..1
         ("sigma_min", F),  # smallest singular value of the Jacobian
         ("engagement", F),  # 0..1
+        ("contact", I, 6),  # control axes: 1 where something is touched
+        ("contact_stiffness", F, 6),  # estimated [N/m, Nm/rad], 0: unknown
+        ("damping", F, 6),  # in force now [Ns/m, Nms/rad]
+        ("normal", F, 3),  # estimated surface normal, base axes
     ],
     align=True,
 )

@@ -37,6 +37,7 @@ from .checks import (
 )
 from .cartesian import limit_twist
 from .compile import kernel, mat3, mat6, vec3, vec6
+from .contact import NORMAL, estimate_normal, forget_contact
 from .inverse import SINGULARITY, clip, common_braking, damped_inverse, fit_into_bounds
 from .law import advance, desired_twist, latch, law_twist, pose_error, ramp_parameters
 from .records import Status
@@ -84,6 +85,14 @@ def tick_one(p, s, u, c):
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
 
     clear_motion(c)
+    if usable:
+        copy_matrix(R_measured, c.R_tcp)
+        c.p_tcp[:] = p_measured
+    else:  # nothing measured that could be believed
+        copy_matrix(s.R_ref, c.R_tcp)
+        c.p_tcp[:] = s.p_ref
+        c.wrench_sensor[:] = 0.0
+        c.wrench_tcp[:] = 0.0
     if s.mode == ACTIVE:
         status, value, bound = comply(p, s, u, c, R_measured, p_measured, J, dt)
         if status != OK:
@@ -92,7 +101,7 @@ def tick_one(p, s, u, c):
         slow_down(p, s, J, trusted, dt)
     if usable:
         resynchronise(p, s, u, dt)
-    report(s, u, c, usable, R_measured, p_measured)
+    report(s, u, c)
 
 
 @kernel
@@ -122,10 +131,14 @@ def clear_state(s):
     s.filter_ready = 0
     for field in (s.q_command, s.qd_command, s.twist, s.offset, s.rate, s.velocity_bias, s.desired_wrench):
         field[:] = 0.0
-    for field in (s.mass, s.damping, s.stiffness, s.wrench_filtered):
+    for field in (s.mass, s.damping, s.stiffness, s.wrench_filtered, s.lag, s.sum_xx, s.sum_xf, s.sum_ff):
+        field[:] = 0.0
+    for field in (s.contact_damping, s.x_high, s.x_band, s.f_slow):
         field[:] = 0.0
     s.p_ref[:] = 0.0
+    s.normal[:] = 0.0
     s.acceleration[:] = 0.0
+    s.travel = 0.0
     for i in range(3):
         for j in range(3):
             s.R_ref[i, j] = 1.0 if i == j else 0.0
@@ -138,6 +151,7 @@ def clear_motion(c):
     c.sigma_min = 0.0
     c.wrench_control[:] = 0.0
     c.pose_error[:] = 0.0
+    c.damping[:] = 0.0
 
 
 @kernel
@@ -173,6 +187,8 @@ def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
             s.desired_wrench[:] = 0.0
             s.rate[:] = 0.0
             s.velocity_bias[:] = 0.0
+            s.lag[:] = 0.0
+            forget_contact(p, s)
             s.quiet_time = 0.0
             s.target_id = u.target_id
             s.target_active = 0
@@ -186,6 +202,10 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     """Steps 2 to 5: the arm obeys the wrench. Returns (Status, value, bound)."""
     ramp_parameters(p, s, u, dt)
 
+    if p.control_frame == NORMAL:
+        velocity = vec6()
+        twist_of(J, u.qd, velocity)
+        estimate_normal(p, s, c.wrench_tcp[:3], velocity[:3], dt)
     law, x_next, v_next = vec6(), vec6(), vec6()
     silent = law_twist(p, s, c, dt, law, x_next, v_next)
     desired = vec6()
@@ -198,7 +218,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
 
     V, wanted = vec6(), vec6()
     for i in range(6):
-        wanted[i] = desired[i] + law[i] + p.tracking_gain[i] * c.pose_error[i]
+        wanted[i] = desired[i] + law[i] + p.tracking_gain[i] * (c.pose_error[i] - s.lag[i])
         V[i] = wanted[i]
     # The middle of the coming step is where its Jacobian counts: second-order accurate joints.
     q_middle, R_command, p_command = vec6(), mat3(), vec3()
@@ -221,7 +241,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
         realised[i] *= c.scale
 
     advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, R_measured, p_measured, dt)
-    move_joints(s, J, qd, dt)
+    move_joints(p, s, J, qd, dt)
     return OK, 0.0, 0.0
 
 
@@ -235,7 +255,7 @@ def twist_of(J, qd, twist):
 
 
 @kernel
-def move_joints(s, J, qd, dt):
+def move_joints(p, s, J, qd, dt):
     """Joint positions are integrated from the last command, never from the lagging measurement."""
     weight = smoothing(ACCELERATION_CUTOFF_HZ, dt)
     twist = vec6()
@@ -243,7 +263,9 @@ def move_joints(s, J, qd, dt):
     for i in range(3):
         s.acceleration[i] += weight * ((twist[i] - s.twist[i]) / dt - s.acceleration[i])
     s.twist[:] = twist
+    late = math.exp(-dt / p.response_time) if p.response_time > 0.0 else 0.0
     for i in range(6):
+        s.lag[i] = late * s.lag[i] + (1.0 - late) * p.response_time * twist[i]
         s.qd_command[i] = qd[i]
         s.q_command[i] += qd[i] * dt
 
@@ -255,6 +277,7 @@ def slow_down(p, s, J, trusted, dt):
         s.qd_command[:] = 0.0
         s.twist[:] = 0.0
         s.acceleration[:] = 0.0
+        s.lag[:] = 0.0
         return
     R, position, qd = mat3(), vec3(), vec6()
     if trusted:
@@ -267,7 +290,7 @@ def slow_down(p, s, J, trusted, dt):
     keep = max(0.0, 1.0 - rate * dt)
     for i in range(6):
         qd[i] = keep * s.qd_command[i]
-    move_joints(s, J, qd, dt)
+    move_joints(p, s, J, qd, dt)
 
 
 @kernel
@@ -285,7 +308,7 @@ def resynchronise(p, s, u, dt):
 
 
 @kernel
-def report(s, u, c, usable, R_measured, p_measured):
+def report(s, u, c):
     c.stamp_ns = u.stamp_ns
     c.mode = s.mode
     c.status = s.status
@@ -298,14 +321,9 @@ def report(s, u, c, usable, R_measured, p_measured):
     c.offset[:] = s.offset
     c.rate[:] = s.rate
     c.engagement = s.ramp
-    if usable:
-        copy_matrix(R_measured, c.R_tcp)
-        c.p_tcp[:] = p_measured
-    else:  # nothing measured that could be believed
-        copy_matrix(s.R_ref, c.R_tcp)
-        c.p_tcp[:] = s.p_ref
-        c.wrench_sensor[:] = 0.0
-        c.wrench_tcp[:] = 0.0
+    c.contact[:] = s.contact
+    c.contact_stiffness[:] = s.contact_stiffness
+    c.normal[:] = s.normal
 
 
 @kernel

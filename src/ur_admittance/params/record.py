@@ -9,6 +9,8 @@ from ur_admittance.params import sentences
 from ur_admittance.params.schema import Parameters
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
+TYPICAL_RESPONSE = 0.02  # [s] of a UR streaming joint speeds, assumed until it is measured
+LEAST_INTERNAL_MASS = 1.0 / 3.0  # a law with less inertia than this share would follow the noise of the sensor
 SLACK = 1e-9  # a limit copied from the model and back through a file is not a wider one
 
 
@@ -20,6 +22,7 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
     record["joint_acceleration"] = parameters.joint_limits.acceleration
     _wrench(record, parameters)
     _law(record, parameters)
+    _contact(record, parameters)
     _motion_limits(record, parameters)
     for name in type(parameters.safety).model_fields:
         record[name] = getattr(parameters.safety, name)
@@ -84,7 +87,7 @@ def _law(record: np.void, p: Parameters) -> None:
     record["control_frame"] = Frame[p.control_frame.upper()]
     record["R_base_task"] = rotation_from_rpy(p.task_rotation)
     record["integrator"] = Integrator[law.integrator.upper()]
-    record["mass"] = law.mass
+    record["mass"] = _internal_mass(p)
     record["damping"] = law.effective_damping
     record["stiffness"] = law.stiffness
     record["enabled"] = law.enabled_axes
@@ -96,6 +99,46 @@ def _law(record: np.void, p: Parameters) -> None:
     record["engagement_time"] = law.stiffness_engagement_time
     record["drift_reset_threshold"] = law.drift_reset_threshold
     record["tracking_gain"] = p.tracking.velocity_gain
+
+
+def loop_delay(p: Parameters) -> float:
+    """From a force to the motion it causes [s]: the arm's response, the wrench filter, one tick."""
+    response = p.robot.response_time or TYPICAL_RESPONSE
+    return response + 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ)) + 1.0 / p.control_rate
+
+
+def _internal_mass(p: Parameters) -> Array:
+    """Mass of the law such that the hand feels `mass`. Delay T and a tool m beyond the sensor add D T + m to it:
+    (M + D T + m) a + D v = f. Never below a third of what was asked for, nor below the tool's mass."""
+    mass = np.array(p.admittance.mass)
+    if not p.admittance.compensate_mass:
+        return mass
+    added = np.array(p.admittance.effective_damping) * (loop_delay(p) if p.robot.response_time > 0.0 else 0.0)
+    sensed_tool = 0.0 if p.tool.inertia_compensation else p.tool.mass
+    added[:3] += sensed_tool
+    least = mass * LEAST_INTERNAL_MASS
+    least[:3] = np.maximum(least[:3], np.minimum(sensed_tool, mass[:3]))
+    return np.maximum(mass - added, least)
+
+
+def _contact(record: np.void, p: Parameters) -> None:
+    record["response_time"] = p.robot.response_time
+    record["loop_delay"] = loop_delay(p)
+    record["stabilizer"] = p.contact.stabilizer
+    record["contact_margin"] = p.contact.damping_margin
+    record["max_contact_damping"] = p.contact.max_damping
+    record["contact_threshold"] = p.contact.threshold
+    record["approach_speed"] = p.contact.approach_speed
+    record["normal_time"] = p.contact.normal_time
+    record["travel_damping"] = p.admittance.travel_damping
+    record["travel_speed"] = p.admittance.travel_speed
+    for i, region in enumerate((p.region_1, p.region_2, p.region_3)):
+        used = region.min is not None or region.max is not None
+        record["region_min"][i] = _given_or(region.min, np.full(3, -np.inf))
+        record["region_max"][i] = _given_or(region.max, np.full(3, np.inf))
+        record["region_margin"][i] = region.margin
+        record["region_damping"][i] = region.damping_factor if used else 1.0
+        record["region_speed"][i] = region.speed_factor if used else 1.0
 
 
 def _motion_limits(record: np.void, p: Parameters) -> None:

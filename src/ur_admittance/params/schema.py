@@ -67,6 +67,13 @@ class Admittance(Group):
         0.0, "s", "time constant of the velocity bias of force axes, which follows a moving surface; 0: off"
     )
     bias_limit: Two[NotNegative] = parameter((0.05, 0.2), "m/s, rad/s", "largest velocity bias")
+    compensate_mass: Switch = parameter(
+        True, "-", "the hand feels `mass`: what the tool and the robot's delay add is taken off inside"
+    )
+    travel_damping: Share = parameter(
+        1.0, "-", "share of the damping that is left when the hand moves the tool at travel_speed; 1: constant damping"
+    )
+    travel_speed: Positive = parameter(0.25, "m/s", "speed at which the damping has fallen to travel_damping")
 
     _one_filter = model_validator(mode="before")(one_filter_parameter)
 
@@ -92,6 +99,35 @@ class Admittance(Group):
             )
         )
         return tuple(d if g is None else g for g, d in zip(given, of_ratio, strict=True))
+
+
+class Contact(Group):
+    """Force axes and stiff surfaces: how fast to approach, and the damping that keeps the contact from bouncing."""
+
+    stabilizer: Switch = parameter(True, "-", "raise the damping when a contact is stiffer than the damping can hold")
+    damping_margin: Positive = parameter(2.0, "-", "damping in a stiff contact over the least stable one")
+    max_damping: Two[Positive] = parameter((4000.0, 100.0), "Ns/m, Nms/rad", "the stabiliser never goes above it")
+    threshold: Two[Positive] = parameter((2.0, 0.2), "N, Nm", "wrench on an axis that counts as contact")
+    approach_speed: Two[Positive] = parameter(
+        (0.03, 0.2), "m/s, rad/s", "fastest motion of a force axis towards, or after losing, its surface"
+    )
+    normal_time: NotNegative = parameter(0.1, "s", "smoothing of the estimated surface normal (control_frame normal)")
+
+
+class Robot(Group):
+    response_time: NotNegative = parameter(
+        0.0, "s", "from a command to the arm's motion, measured at start-up; 0: unknown"
+    )
+
+
+class Region(Group):
+    """A box of the workspace with its own damping and speed; unset corners: not used."""
+
+    min: Three[OrUnset[Number]] | None = parameter(None, "m", "lower corner, base axes; unset or .nan: no bound")
+    max: Three[OrUnset[Number]] | None = parameter(None, "m", "upper corner, base axes; unset or .nan: no bound")
+    damping_factor: Positive = parameter(1.0, "-", "multiplies the damping inside")
+    speed_factor: Share = parameter(1.0, "-", "multiplies max_linear_velocity inside")
+    margin: NotNegative = parameter(0.05, "m", "width of the smooth transition around the box")
 
 
 class Tracking(Group):
@@ -160,15 +196,20 @@ class Parameters(Group):
     tip_link: Name = parameter("tool0", "-", "flange frame")
     ft_frame: Name = parameter("tool0", "-", "frame name of the force/torque sensor")
     control_rate: Rate = parameter(500.0, "Hz", "ticks per second")
-    control_frame: Literal["base", "tcp", "task"] = parameter(
-        "base", "-", "axes of mass, damping, stiffness; tcp: those of the reference pose; task: those of task_rotation"
+    control_frame: Literal["base", "tcp", "task", "normal"] = parameter(
+        "base",
+        "-",
+        "axes of mass, damping, stiffness; tcp: of the reference pose; task: of task_rotation; "
+        "normal: task axes with z along the estimated surface normal",
     )
     task_rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the task axes in the base frame")
     gravity: Three[Number] = parameter(
         (0.0, 0.0, -9.80665), "m/s2", "gravity in base axes; turn it for a tilted or ceiling-mounted base"
     )
     admittance: Admittance = Admittance()
+    contact: Contact = Contact()
     tracking: Tracking = Tracking()
+    robot: Robot = Robot()
     max_linear_velocity: Positive = parameter(0.5, "m/s", "largest TCP speed")
     max_angular_velocity: Positive = parameter(1.0, "rad/s", "largest TCP turning speed")
     max_linear_acceleration: Positive = parameter(
@@ -176,6 +217,9 @@ class Parameters(Group):
     )
     max_angular_acceleration: Positive = parameter(25.0, "rad/s2", "largest angular TCP acceleration")
     workspace: Workspace = Workspace()
+    region_1: Region = Region()
+    region_2: Region = Region()
+    region_3: Region = Region()
     joint_limits: JointLimits = JointLimits()
     velocity_scale_factor: Share = parameter(1.0, "-", "scales every speed limit")
     safety: Safety = Safety()

@@ -1,0 +1,188 @@
+"""Contact that does not bounce: what an axis touches, how stiff it is, and the damping that this needs.
+
+On a surface of stiffness K an arm that answers after the time T is stable when about  D >= K T  (the loop is then
+x' = -(K/D) x(t - T), well damped while K T / D stays below 0.5 or so). K is seen from the command: the surface in series
+with the arm's own compliance. It is estimated from how force and motion vary together:
+
+    K = -sum(x f) / sum(x^2)      x, f: displacement and force of the axis above 2 Hz, recent past
+
+A hand in free space is soft, and the inertia of the tool has the opposite sign. Damping is only ever raised above what
+the user chose, is kept until the contact is lost, then returns smoothly.
+"""
+
+import math
+
+from .compile import kernel, mat3, vec3, vec6
+from .records import Frame
+from .spatial import copy_matrix, cross, multiply, norm, rotate, rotate_back
+from .wrench import smoothing
+
+TCP, TASK, NORMAL = int(Frame.TCP), int(Frame.TASK), int(Frame.NORMAL)
+
+BAND_LOW_HZ = 2.0
+MEMORY = 0.08  # [s] of the sums
+CORRELATION = 0.7  # between -x and f, below which the axis does not behave like a spring
+LEAST_FORCE = (0.5, 0.05)  # [N, Nm] RMS above 2 Hz below which the estimate is noise
+LOST = 0.1  # [s] without force before contact is lost
+RELEASE_TIME = 0.3  # [s] of the way back to the user's damping
+SLIDING = 0.002  # [m/s] slower, the direction of the friction force is unknown
+LARGEST_TILT = 0.5  # cosine of the largest angle between the estimated normal and the axis it started from
+
+
+@kernel
+def observe(p, s, wrench, R, dt):
+    """Contact, stiffness and needed damping of every control axis.
+
+    wrench: about the TCP, control axes, before the deadband. R: R_base_control.
+    """
+    model_twist, v = vec6(), vec6()  # how a free arm would move now, after its response time
+    for i in range(6):
+        model_twist[i] = s.lag[i] / p.response_time if p.response_time > 0.0 else s.twist[i]
+    rotate_back(R, model_twist[:3], v[:3])
+    rotate_back(R, model_twist[3:], v[3:])
+    slow = smoothing(BAND_LOW_HZ, dt)
+    fresh = smoothing(p.filter_cutoff_hz, dt)
+    forget = dt / MEMORY
+    for i in range(6):
+        part = i // 3
+        touch(p, s, wrench[i], i, dt)
+        s.x_high[i] += v[i] * dt - slow * s.x_high[i]
+        s.x_band[i] += fresh * (s.x_high[i] - s.x_band[i])  # the force went through this filter too
+        s.f_slow[i] += slow * (wrench[i] - s.f_slow[i])
+        f = wrench[i] - s.f_slow[i]
+        s.sum_xx[i] += forget * (s.x_band[i] * s.x_band[i] - s.sum_xx[i])
+        s.sum_xf[i] += forget * (s.x_band[i] * f - s.sum_xf[i])
+        s.sum_ff[i] += forget * (f * f - s.sum_ff[i])
+        together = -s.sum_xf[i]
+        if s.sum_ff[i] > LEAST_FORCE[part] ** 2 and together > CORRELATION * math.sqrt(s.sum_xx[i] * s.sum_ff[i]):
+            s.contact_stiffness[i] = together / s.sum_xx[i]
+            needed = s.contact_stiffness[i] * p.loop_delay
+            if p.stabilizer != 0.0 and s.contact[i] != 0 and needed > s.damping[i]:
+                enough = min(p.contact_margin * needed, p.max_contact_damping[part])
+                s.contact_damping[i] = max(s.contact_damping[i], enough)
+        if s.contact[i] == 0:
+            s.contact_damping[i] -= min(1.0, dt / RELEASE_TIME) * s.contact_damping[i]
+            if s.contact_damping[i] < s.damping[i]:
+                s.contact_damping[i] = 0.0
+                s.contact_stiffness[i] = 0.0
+
+
+@kernel
+def forget_contact(p, s):
+    """At activation: nothing is touched, nothing is known."""
+    s.contact[:] = 0
+    for memory in (s.lost_time, s.contact_stiffness, s.contact_damping, s.x_high, s.x_band):
+        memory[:] = 0.0
+    for memory in (s.sum_xx, s.sum_xf, s.sum_ff):
+        memory[:] = 0.0
+    s.f_slow[:] = 0.0
+    s.travel = 0.0
+    for i in range(3):
+        s.normal[i] = p.R_base_task[i, 2]
+
+
+@kernel
+def touch(p, s, force, i, dt):
+    """Contact with hysteresis: on above the threshold, off after a while below a third of it."""
+    threshold = p.contact_threshold[i // 3]
+    if abs(force) > threshold:
+        s.contact[i] = 1
+    if abs(force) > threshold / 3.0:
+        s.lost_time[i] = 0.0
+    else:
+        s.lost_time[i] += dt
+        if s.lost_time[i] > LOST:
+            s.contact[i] = 0
+
+
+@kernel
+def approach_limit(p, s, i, v, v_next, dt):
+    """Rate of a force axis, kept within the approach speed of its velocity bias: it neither rushes to the surface nor
+    races away when the surface ends."""
+    if p.force_axes[i] == 0.0:
+        return v_next
+    part = i // 3
+    room = max(p.approach_speed[part], abs(v - s.velocity_bias[i]) - p.max_acceleration[part] * dt)
+    return min(max(v_next, s.velocity_bias[i] - room), s.velocity_bias[i] + room)
+
+
+@kernel
+def update_bias(p, s, v, dt):
+    """Velocity bias of a force axis: follows the axis' own rate while it touches, so that a surface that moves, slopes or
+    curves is followed with no force error (b' = (v - b) / T is integral action). Forgotten when contact is lost."""
+    for i in range(6):
+        if p.force_axes[i] == 0.0 or p.bias_time <= 0.0 or p.enabled[i] == 0.0:
+            s.velocity_bias[i] = 0.0
+            continue
+        limit = p.bias_limit[i // 3]
+        aim = v[i] if s.contact[i] != 0 else 0.0
+        s.velocity_bias[i] += min(1.0, dt / p.bias_time) * (aim - s.velocity_bias[i])
+        s.velocity_bias[i] = min(max(s.velocity_bias[i], -limit), limit)
+
+
+@kernel
+def estimate_normal(p, s, force, velocity, dt):
+    """Outward normal of the surface under a sliding tool: the contact force without its part along the motion, which is
+    friction. force, velocity: base axes. Starts from, and stays within 60 degrees of, the z axis of the task frame."""
+    z = vec3()
+    for i in range(3):
+        z[i] = p.R_base_task[i, 2]
+    if s.contact[2] == 0:
+        for i in range(3):
+            s.normal[i] += min(1.0, dt / RELEASE_TIME) * (z[i] - s.normal[i])
+    speed = norm(velocity)
+    if s.contact[2] != 0 and speed > SLIDING and p.normal_time > 0.0:
+        along = (force[0] * velocity[0] + force[1] * velocity[1] + force[2] * velocity[2]) / (speed * speed)
+        n = vec3()
+        for i in range(3):
+            n[i] = force[i] - along * velocity[i]
+        size = norm(n)
+        if size > 0.0 and n[0] * z[0] + n[1] * z[1] + n[2] * z[2] > LARGEST_TILT * size:
+            for i in range(3):
+                s.normal[i] += min(1.0, dt / p.normal_time) * (n[i] / size - s.normal[i])
+    size = norm(s.normal)
+    for i in range(3):
+        s.normal[i] = s.normal[i] / size if size > 0.5 else z[i]
+
+
+@kernel
+def control_axes(p, s, R):
+    """R_base_control. NORMAL: the task axes, tilted the shortest way so that z is the surface normal."""
+    if p.control_frame == TCP:
+        copy_matrix(s.R_ref, R)
+    elif p.control_frame == TASK:
+        copy_matrix(p.R_base_task, R)
+    elif p.control_frame == NORMAL:
+        z, v, E = vec3(), vec3(), mat3()
+        for i in range(3):
+            z[i] = p.R_base_task[i, 2]
+        cross(z, s.normal, v)
+        cosine = z[0] * s.normal[0] + z[1] * s.normal[1] + z[2] * s.normal[2]
+        for i in range(3):  # I + [v] + [v]^2 / (1 + cos)
+            for j in range(3):
+                E[i, j] = v[i] * v[j] / (1.0 + cosine)
+            E[i, i] += cosine
+        E[0, 1] -= v[2]
+        E[1, 0] += v[2]
+        E[0, 2] += v[1]
+        E[2, 0] -= v[1]
+        E[1, 2] -= v[0]
+        E[2, 1] += v[0]
+        multiply(E, p.R_base_task, R)
+    else:
+        for i in range(3):
+            for j in range(3):
+                R[i, j] = 1.0 if i == j else 0.0
+
+
+@kernel
+def along_surface(s, velocity):
+    """A desired velocity turned into the tangent plane of the estimated surface, its speed kept."""
+    speed = norm(velocity)
+    into = velocity[0] * s.normal[0] + velocity[1] * s.normal[1] + velocity[2] * s.normal[2]
+    for i in range(3):
+        velocity[i] -= into * s.normal[i]
+    left = norm(velocity)
+    if left > 0.3 * speed:
+        for i in range(3):
+            velocity[i] *= speed / left
