@@ -1,0 +1,197 @@
+"""What every robot must do. New implementations join by a line in ROBOTS."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
+from ur_admittance.model import robot_model
+from ur_admittance.robots import Robot, RobotInfo, SimulatedRobot
+from ur_admittance.simulation import Servo, World
+
+PERIOD = 0.002
+
+
+def simulated(mode: str) -> Callable[[], Robot]:
+    return lambda: SimulatedRobot(World(robot_model("ur5e"), servo=Servo(delay=0.004)), PERIOD, mode=mode)  # type: ignore[arg-type]
+
+
+ROBOTS = {"simulated, position": simulated("position"), "simulated, velocity": simulated("velocity")}
+
+
+class Driver:
+    """A robot with its two records and the position command that goes with the speeds."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot, self.sample, self.command = robot, new(SAMPLE), new(COMMAND)
+        self.q, self.qd = self.sample["q"].reshape(6), self.sample["qd"].reshape(6)
+
+    def value(self, field: str) -> float:
+        return float(np.ravel(self.sample[field])[0])
+
+    def first_read(self) -> None:
+        self.robot.read(self.sample)
+        self.command["q"] = self.sample["q"]
+
+    def tick(self, speed: np.ndarray) -> None:
+        self.command["q"] += speed * PERIOD
+        self.command["qd"] = speed
+        self.robot.write(self.command)
+        self.robot.read(self.sample)
+
+    def listen(self, ticks: int) -> np.ndarray:
+        """Read without writing; the joint speeds of each tick (n, 6)."""
+        rows = []
+        for _ in range(ticks):
+            self.robot.read(self.sample)
+            rows.append(self.qd.copy())
+        return np.array(rows)
+
+
+@pytest.fixture(params=ROBOTS.values(), ids=ROBOTS.keys())
+def driver(request: pytest.FixtureRequest) -> Driver:
+    return Driver(request.param())
+
+
+SPEED = np.array([0.3, -0.2, 0.2, 0.1, -0.3, 0.4])
+
+
+def test_it_is_a_robot_and_tells_who_it_is(driver: Driver) -> None:
+    assert isinstance(driver.robot, Robot)
+    info = driver.robot.connect()
+    assert isinstance(info, RobotInfo)
+    assert info.rate == pytest.approx(1.0 / PERIOD)
+    assert info.joint_names == info.model.joint_names
+    assert all(sentence.endswith(".") for sentence in info.sentences)
+    driver.robot.stop()
+
+
+def test_read_fills_every_field_with_finite_and_fresh_values(driver: Driver) -> None:
+    for field in ("q", "qd", "wrench", "dt", "joint_age", "wrench_age"):
+        driver.sample[field] = np.nan
+    driver.sample["external_status"] = driver.sample["stamp_ns"] = -1
+    with driver.robot:
+        for _ in range(3):
+            driver.robot.read(driver.sample)
+    for field in ("q", "qd", "wrench", "dt"):
+        assert np.all(np.isfinite(driver.sample[field])), field
+    assert 0.0 <= driver.value("joint_age") < 2 * PERIOD
+    assert 0.0 <= driver.value("wrench_age") < 2 * PERIOD
+    assert driver.value("dt") == pytest.approx(PERIOD, rel=0.5)
+    assert driver.value("external_status") == Status.OK
+    assert driver.value("stamp_ns") >= 0
+
+
+def test_stamps_rise_by_the_period(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        stamps = []
+        for _ in range(20):
+            driver.tick(np.zeros(6))
+            stamps.append(driver.value("stamp_ns"))
+    np.testing.assert_allclose(np.diff(stamps), PERIOD * 1e9, rtol=0.5)
+
+
+def test_connecting_does_not_move_the_arm(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        start = driver.q.copy()
+        driver.listen(50)
+        np.testing.assert_allclose(driver.q, start, atol=1e-4)
+
+
+def test_the_arm_goes_where_the_command_says(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        start = driver.q.copy()
+        for _ in range(200):
+            driver.tick(SPEED)
+        np.testing.assert_allclose(driver.qd, SPEED, atol=0.02)
+        for _ in range(200):
+            driver.tick(np.zeros(6))
+        np.testing.assert_allclose(driver.q, start + SPEED * 200 * PERIOD, atol=1e-3)
+        np.testing.assert_allclose(driver.qd, 0.0, atol=1e-3)
+
+
+def test_write_returns_what_was_sent(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        driver.command["qd"] = 0.0
+        sent = np.array(driver.robot.write(driver.command))
+        assert np.array_equal(sent, np.ravel(driver.command["q"])) or np.array_equal(sent, np.zeros(6))
+
+
+@pytest.mark.parametrize("error", [None, RuntimeError("boom"), KeyboardInterrupt()], ids=str)
+def test_leaving_the_block_stops_the_arm_whatever_happened(driver: Driver, error: BaseException | None) -> None:
+    try:
+        with driver.robot:
+            driver.first_read()
+            for _ in range(100):
+                driver.tick(SPEED)
+            assert np.abs(driver.qd).max() > 0.1
+            if error is not None:
+                raise error
+    except (RuntimeError, KeyboardInterrupt) as caught:
+        assert caught is error
+    driver.robot.read(driver.sample)
+    assert np.abs(driver.qd).max() < 0.01
+
+
+def test_without_commands_the_arm_stops_by_itself(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        for _ in range(100):
+            driver.tick(SPEED)
+        speeds = driver.listen(200)  # 0.4 s
+        assert np.abs(speeds[-1]).max() < 0.01
+
+
+def test_stopping_is_braking_not_a_jump(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        for _ in range(100):
+            driver.tick(SPEED)
+        before = driver.q.copy()
+        driver.robot.stop()
+        driver.robot.read(driver.sample)
+        way = (driver.q - before) / SPEED  # [s] as if at full speed
+        assert np.all(way > 0.0)
+        assert np.all(way < 0.2)
+
+
+def test_speeds_are_continuous_through_start_motion_and_loss_of_commands(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        speeds = [driver.qd.copy()]
+        for tick in range(300):
+            driver.tick(SPEED * np.sin(0.02 * tick) ** 2)
+            speeds.append(driver.qd.copy())
+        speeds += list(driver.listen(200))
+    acceleration = np.diff(np.array(speeds), axis=0) / PERIOD
+    # an abrupt end at v through a 25 Hz lag is v * 2 pi 25: 63 rad/s2 for the fastest joint here
+    assert np.abs(acceleration).max() < 80.0
+
+
+def test_it_can_be_driven_again_after_a_stop(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        for _ in range(50):
+            driver.tick(SPEED)
+        driver.robot.stop()
+        driver.robot.stop()
+        driver.first_read()
+        start = driver.q.copy()
+        for _ in range(100):
+            driver.tick(SPEED)
+        assert np.all((driver.q - start) * np.sign(SPEED) > 0.01)
+
+
+def test_zeroing_the_sensor_makes_it_read_zero(driver: Driver) -> None:
+    with driver.robot:
+        driver.first_read()
+        driver.listen(100)
+        assert np.linalg.norm(driver.sample["wrench"]) > 1.0  # the tool's weight
+        driver.robot.zero_ft_sensor()
+        driver.listen(2)
+        np.testing.assert_allclose(np.ravel(driver.sample["wrench"]), 0.0, atol=0.05)
