@@ -4,10 +4,29 @@
 through in a debugger.
 """
 
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
 from numba import carray, config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 import numpy as np
+
+
+def _cache_directory():
+    """Numba looks only at the file of the outermost kernel: after a change in inverse.py it would load the old tick.
+    So compiled code is kept under a digest of all kernels."""
+    folder = Path(__file__).parent
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))).hexdigest()[:16]
+    writable = os.access(folder, os.W_OK)
+    root = folder / "__pycache__" if writable else Path(tempfile.gettempdir()) / f"ur_admittance_{os.getuid()}"
+    return str(root / f"kernels_{digest}")
+
+
+if not config.CACHE_DIR:
+    config.CACHE_DIR = _cache_directory()
 
 # numpy division (1/0 = inf) because a tick may not raise; no fastmath, so that a replay agrees to the last bit.
 kernel = njit(nogil=True, cache=True, error_model="numpy")
