@@ -1,0 +1,173 @@
+"""Driving the arm calmly from pose to pose, waiting until it stands, and reading the sensor there.
+
+    arm = CalmArm(robot, model, period)
+    arm.move(q)
+    reading = arm.read_at_rest()
+
+Every cycle reads and writes once, through the same protocol as the control loop. Anything unusual raises: leaving the
+robot's `with` block then stops it.
+"""
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ur_admittance.calibration.readings import Array, Reading
+from ur_admittance.control.faults import sentence
+from ur_admittance.core.records import COMMAND, SAMPLE, Mode, Status, new
+from ur_admittance.errors import CalibrationError, RobotError
+from ur_admittance.model import RobotModel
+
+CALM_SPEED = 0.5  # [rad/s] fastest joint on the way: a UR5e's tool turns by 30 degrees per second
+CALM_ACCELERATION = 1.0  # [rad/s2]
+PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / 3.0**0.5  # of the quintic s(t) with unit way and time
+COLLISION = 60.0  # [N] more than turning a payload's weight explains, for arms without a known payload
+LAG = 0.15  # [rad] command minus measurement: blocked
+OLD = 0.1  # [s]
+
+SETTLE = 0.3  # [s] after a move before anything is believed
+SAMPLING = 1.0  # [s]
+PATIENCE = 8.0  # [s] to come to rest
+MOVING = 0.01  # [rad/s]
+CREEPING = 5e-4  # [rad] change of a joint angle over the sampling time
+UNSTEADY_FORCE, UNSTEADY_TORQUE = 0.5, 0.05  # [N], [Nm] standard deviation of common sensors
+TIMES_NOISE = 4.0  # the halves of a sampling time differ by less than this times their standard error, plus
+TREND_FORCE, TREND_TORQUE = 0.1, 0.01  # [N], [Nm]
+
+
+class Arm(Protocol):
+    """The part of a robot that is needed here."""
+
+    def read(self, sample: Any) -> None: ...
+    def write(self, command: Any) -> Any: ...
+
+
+class CalmArm:
+    """Motions and readings of one arm. ``wait`` paces the cycles of a real robot (``clock.wait``)."""
+
+    def __init__(
+        self,
+        robot: Arm,
+        model: RobotModel,
+        period: float,
+        wait: Callable[[], object] = lambda: None,
+        commanding: bool = True,
+    ) -> None:
+        self.robot, self.model, self.period = robot, model, period
+        self._wait, self._commanding = wait, commanding
+        self._sample, self._command = new(SAMPLE), new(COMMAND)
+        self.sample: np.void = self._sample[0]
+        self.command: np.void = self._command[0]
+        self._target: Array | None = None
+        self.speed = np.minimum(CALM_SPEED, 0.25 * model.velocity)  # (6,) [rad/s]
+        payload = model.payload_kg
+        self.collision = COLLISION if payload is None else max(COLLISION, 2.0 * 9.81 * payload)  # [N]
+
+    def cycle(self, q: Array | None = None, qd: Array | None = None) -> np.void:
+        """One period: read, then command ``q`` (default: hold). Returns the sample."""
+        self._wait()
+        self.sample["external_status"] = 0
+        self.robot.read(self.sample)
+        self._check()
+        if self._target is None:
+            self._target = np.array(self.sample["q"])
+        if q is not None:
+            self._target = np.array(q)
+        if self._commanding:
+            self.command["stamp_ns"] = self.sample["stamp_ns"]
+            self.command["mode"] = Mode.ACTIVE
+            self.command["q"] = self._target
+            self.command["qd"] = 0.0 if qd is None else qd
+            self.robot.write(self.command)
+        return self.sample
+
+    def _check(self) -> None:
+        status = int(self.sample["external_status"])
+        if status != Status.OK:
+            raise RobotError(f"stopped: {sentence(status)}.")
+        for age, what in (("joint_age", "joint state"), ("wrench_age", "wrench")):
+            if not self.sample[age] <= OLD:
+                raise RobotError(f"stopped: no {what} for {1e3 * float(self.sample[age]):.0f} ms (limit {1e3 * OLD:.0f} ms).")
+        if not (np.isfinite(self.sample["q"]).all() and np.isfinite(self.sample["wrench"]).all()):
+            raise RobotError("stopped: joint angles or wrench are not finite numbers.")
+
+    @property
+    def q(self) -> Array:
+        """Where the arm is told to be (6,) [rad]."""
+        if self._target is None:
+            self.cycle()
+        assert self._target is not None
+        return np.array(self._target)
+
+    def move(self, goal: ArrayLike) -> None:
+        """Straight in joint space on a quintic in time: no jump in speed or acceleration, calm all the way."""
+        start, end = self.q, np.asarray(goal, dtype=float)
+        way = np.abs(end - start)
+        duration = max(
+            PEAK_SPEED * float((way / self.speed).max()),
+            float(np.sqrt(PEAK_ACCELERATION * way.max() / CALM_ACCELERATION)),
+        )
+        first_force = np.array(self.sample["wrench"][:3])
+        steps = int(np.ceil(duration / self.period))
+        for k in range(1, steps + 1):
+            s = k / steps
+            blend, rate = s**3 * (10.0 - 15.0 * s + 6.0 * s**2), 30.0 * s**2 * (1.0 - s) ** 2
+            self.cycle(start + blend * (end - start), rate * (end - start) / (steps * self.period))
+            lag = float(np.abs(self.sample["q"] - self._target).max())
+            if lag > LAG:
+                raise RobotError(f"stopped: a joint is {lag:.2f} rad behind its command (limit {LAG} rad); is it blocked?")
+            force = float(np.linalg.norm(self.sample["wrench"][:3] - first_force))
+            if force > self.collision:
+                raise RobotError(
+                    f"stopped: the force changed by {force:.0f} N on the way (limit {self.collision:.0f} N); did the "
+                    "tool hit something?"
+                )
+
+    def record(self, seconds: float) -> tuple[Array, Array, Array]:
+        """Hold and record: q, qd, raw wrench, each (n, 6)."""
+        n = max(2, round(seconds / self.period))
+        q, qd, wrench = np.empty((n, 6)), np.empty((n, 6)), np.empty((n, 6))
+        for k in range(n):
+            sample = self.cycle()
+            q[k], qd[k], wrench[k] = sample["q"], sample["qd"], sample["wrench"]
+        return q, qd, wrench
+
+    def read_at_rest(self, seconds: float = SAMPLING, patience: float = PATIENCE) -> Reading:
+        """Wait until still, then average. CalibrationError when the arm or the reading does not come to rest."""
+        self.record(SETTLE)
+        left = patience
+        while True:
+            q, qd, wrench = self.record(seconds)
+            reason = unrest(q, qd, wrench)
+            if not reason:
+                break
+            left -= seconds
+            if left < 0.0:
+                raise CalibrationError(f"no reading at rest after {patience:.0f} s: {reason}")
+        where = q.mean(axis=0)
+        R_base_flange = self.model.forward(where)[0]
+        return Reading(where, R_base_flange, wrench.mean(axis=0), wrench.std(axis=0), len(wrench))
+
+
+def unrest(q: Array, qd: Array, wrench: Array) -> str:
+    """Why these samples (n, 6) are not a reading at rest; empty: they are."""
+    speed, creep = float(np.abs(qd).max()), float(np.ptp(q, axis=0).max())
+    if speed > MOVING:
+        return f"the arm moves ({speed:.3f} rad/s, allowed {MOVING} rad/s)."
+    if creep > CREEPING:
+        return f"the arm moves (by {1e3 * creep:.2f} mrad while sampling, allowed {1e3 * CREEPING:.1f} mrad)."
+    spread = wrench.std(axis=0)
+    for part, limit, unit in ((slice(0, 3), UNSTEADY_FORCE, "N"), (slice(3, 6), UNSTEADY_TORQUE, "Nm")):
+        worst = float(spread[part].max())
+        if worst > limit:
+            return f"the reading varies by {worst:.3g} {unit} (allowed {limit} {unit}); is the tool touched?"
+    half = len(wrench) // 2
+    trend = np.abs(wrench[half:].mean(axis=0) - wrench[:half].mean(axis=0))
+    allowed = np.repeat([TREND_FORCE, TREND_TORQUE], 3) + TIMES_NOISE * spread * np.sqrt(2.0 / half)
+    if (trend > allowed).any():
+        i = int(np.argmax(trend / allowed))
+        unit = "N" if i < 3 else "Nm"
+        return f"the reading wanders by {trend[i]:.3g} {unit} (allowed {allowed[i]:.3g} {unit}); is the tool touched?"
+    return ""

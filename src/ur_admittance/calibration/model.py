@@ -1,0 +1,97 @@
+"""What a wrist sensor reads at rest, and the fit of its unknowns to readings in several orientations.
+
+    f_i = R_sensor_flange R_flange_base,i W + f_0          W: weight beyond the sensor, base axes [N]
+    t_i = c x (f_i - f_0) + t_0                            c: centre of mass, sensor frame [m]
+
+Start without iterations [Yu2022, "limited robot orientation method"]: the first line times R_flange_sensor is linear
+in R_flange_sensor (9 numbers), W and R_flange_sensor f_0; the last six are eliminated, the first nine are the
+eigenvector of the smallest eigenvalue. Then Gauss-Newton on all 15 unknowns, force and torque weighted by their noise.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ur_admittance.calibration.readings import Array, cross_matrix
+from ur_admittance.core.spatial import exp_so3
+
+ITERATIONS = 30
+CONVERGED = 1e-12  # relative step
+UNKNOWNS = 15
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """The 15 unknowns, what is left over, and how well the poses determine them."""
+
+    R_sensor_flange: Array  # (3, 3)
+    weight: Array  # (3,) base axes [N]
+    bias: Array  # (6,) sensor axes [N, Nm]
+    com: Array  # (3,) sensor frame [m]
+    residual: Array  # (n, 6) reading minus model [N, Nm]
+    covariance: Array  # (15, 15): mounting (rotation vector, sensor axes), W, f_0, c, t_0; for unit weights
+
+
+def predicted(R_sensor_flange: Array, weight: Array, bias: Array, com: Array, R_flange_base: Array) -> Array:
+    """The model above for a stack of orientations, (n, 6) [N, Nm]."""
+    load = (R_sensor_flange @ R_flange_base) @ weight
+    return np.hstack([load, np.cross(com, load)]) + bias
+
+
+def start(R_flange_base: Array, force: Array) -> tuple[Array, Array]:
+    """R_sensor_flange (3, 3) and the weight in base axes (3,) without iteration.
+
+    R f - R_flange_base W - beta = 0 with R = R_flange_sensor and beta = R f_0: A vec(R) + B [W; beta] = 0.
+    A solution can be multiplied by -1; only one of the two is a rotation.
+    """
+    n = len(force)
+    A = np.einsum("ij,nk->nijk", np.eye(3), force).reshape(3 * n, 9)  # row-major vec(R): (R f)_i = R_ik f_k
+    B = np.concatenate([-R_flange_base, np.broadcast_to(-np.eye(3), (n, 3, 3))], axis=2).reshape(3 * n, 6)
+    rest = A - B @ (np.linalg.pinv(B) @ A)
+    _, vectors = np.linalg.eigh(rest.T @ rest)
+    R = vectors[:, 0].reshape(3, 3)
+    if np.linalg.det(R) < 0.0:
+        R = -R
+    U, _, Vt = np.linalg.svd(R)
+    R_flange_sensor = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+    solution, *_ = np.linalg.lstsq(-B, A @ R_flange_sensor.reshape(9), rcond=None)
+    return R_flange_sensor.T, solution[:3]
+
+
+def fit(R_flange_base: Array, wrench: Array, noise: tuple[float, float]) -> Fit:
+    """Least squares of all unknowns. ``noise``: standard deviations of the force [N] and torque [Nm] in ``wrench``."""
+    R, W = start(R_flange_base, wrench[:, :3])
+    load = (R @ R_flange_base) @ W
+    bias, com = np.zeros(6), np.zeros(3)
+    bias[:3] = (wrench[:, :3] - load).mean(axis=0)
+    if np.linalg.norm(W) > 0.0:
+        levers = np.concatenate([-cross_matrix(load), np.broadcast_to(np.eye(3), (len(load), 3, 3))], axis=2)
+        solution, *_ = np.linalg.lstsq(levers.reshape(-1, 6), wrench[:, 3:].reshape(-1), rcond=None)
+        com, bias[3:] = solution[:3], solution[3:]
+
+    weights = 1.0 / np.repeat(noise, 3)
+    turn = np.empty((3, 3))
+    for _ in range(ITERATIONS):
+        residual = wrench - predicted(R, W, bias, com, R_flange_base)
+        J = jacobian(R, W, com, R_flange_base) * weights[:, None]  # (n, 6, 15)
+        step, *_ = np.linalg.lstsq(J.reshape(-1, UNKNOWNS), (residual * weights).reshape(-1), rcond=1e-12)
+        exp_so3(step[:3], turn)
+        R, W, com = turn @ R, W + step[3:6], com + step[9:12]
+        bias = bias + np.concatenate([step[6:9], step[12:15]])
+        if np.abs(step).max() < CONVERGED * max(1.0, float(np.linalg.norm(W))):
+            break
+    residual = wrench - predicted(R, W, bias, com, R_flange_base)
+    J = (jacobian(R, W, com, R_flange_base) * weights[:, None]).reshape(-1, UNKNOWNS)
+    return Fit(R, W, bias, com, residual, np.linalg.pinv(J.T @ J))
+
+
+def jacobian(R_sensor_flange: Array, weight: Array, com: Array, R_flange_base: Array) -> Array:
+    """d(f, t) / d(mounting, W, f_0, c, t_0), (n, 6, 15); the mounting is turned by exp([r]x) R_sensor_flange."""
+    R_sensor_base = R_sensor_flange @ R_flange_base
+    turned = -cross_matrix(R_sensor_base @ weight)  # d load / d r, and d(c x load) / dc
+    lever = cross_matrix(com)
+    J = np.zeros((len(R_flange_base), 6, UNKNOWNS))
+    J[:, :3, 0:3], J[:, :3, 3:6], J[:, :3, 6:9] = turned, R_sensor_base, np.eye(3)
+    J[:, 3:, 0:3], J[:, 3:, 3:6] = lever @ turned, lever @ R_sensor_base
+    J[:, 3:, 9:12], J[:, 3:, 12:15] = turned, np.eye(3)
+    return J
