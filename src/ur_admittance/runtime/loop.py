@@ -111,6 +111,7 @@ class _Loop:
         self.period, self.lateness = Histogram(), Histogram()
         self.latency, self.publish = Histogram(), Histogram()
         self.ticks = self.overruns = self.stalls = self.bad_periods = 0
+        self.cycle = 0
         self.signals = 0
         self.forced_status = 0  # set after an exception: a fault in every tick that follows
         self.doing = "starting"
@@ -121,13 +122,14 @@ class _Loop:
     def run(self, duration: float | None) -> LoopReport:
         handlers = self._take_signals()
         failure: Exception | None = None
+        failed_cycle = 0
         because, ending = "", "the arm was stopped"
         try:
             self.clock.start()
             because = self._until_told(duration)
             self._slow_down()
         except Exception as error:  # an exception is a fault, not a crash with the arm moving
-            failure = error
+            failure, failed_cycle = error, self.cycle
             self._slow_down_after(error)
         finally:
             doing, self.doing = self.doing, "stopping the robot"
@@ -140,9 +142,8 @@ class _Loop:
             for number, handler in handlers.items():
                 signal.signal(number, handler)
         if failure is not None:
-            raise LoopError(
-                f"the control loop failed while {doing} in cycle {self.ticks + 1}: {_sentence(failure)}; {ending}"
-            ) from failure
+            where = f"while {doing} in cycle {failed_cycle or self.cycle}"
+            raise LoopError(f"the control loop failed {where}: {_sentence(failure)}; {ending}") from failure
         return self._report(because)
 
     def _until_told(self, duration: float | None) -> str:
@@ -159,6 +160,7 @@ class _Loop:
 
     def _cycle(self) -> None:
         self.doing = "waiting"
+        self.cycle += 1
         self.clock.wait()
         begin = time.perf_counter_ns()
         self.external_status[0] = 0

@@ -35,10 +35,10 @@ def draw(log: Log) -> Figure:
     figure = Figure(figsize=(11, 11), layout="constrained")
     rows: Any = figure.subplots(5, 1, sharex=True)
     force, turning, velocity, offset, joints = rows
-    _three(force, t, command["wrench_tcp"][:, :3], "force at the TCP [N]")
-    _three(turning, t, command["wrench_tcp"][:, 3:], "torque about the TCP [Nm]")
+    _three(force, t, command["wrench_tcp"][:, :3], "force on the tool [N]")
+    _three(turning, t, command["wrench_tcp"][:, 3:], "torque on the tool [Nm]")
     _three(velocity, t, command["twist"][:, :3], "TCP velocity [m/s]")
-    _three(offset, t, 1e3 * command["offset"][:, :3], "offset from the reference [mm]")
+    _three(offset, t, 1e3 * command["offset"][:, :3], "offset [mm]")
     _joints(joints, log, t, command)
     joints.set_xlabel("time [s]")
     for row in rows:
@@ -61,13 +61,13 @@ def _joints(row: Any, log: Log, t: Any, command: Any) -> None:
     """Joint speeds as a share of what each joint may do, so that one picture has one limit."""
     params = next(iter(log.params.values()), None)
     limit = np.asarray(params["joint_velocity"]) if params is not None else np.ones(6)
-    unit = "share of the limit" if params is not None else "rad/s"
+    label = "joint speed / limit" if params is not None else "joint speed [rad/s]"
     for i in range(6):
         row.plot(t, command["qd"][:, i] / np.where(limit > 0.0, limit, 1.0)[i], linewidth=1.0, label=f"joint {i + 1}")
     if params is not None and np.abs(command["qd"] / np.where(limit > 0.0, limit, 1.0)).max() > 0.5:
         row.axhline(1.0, color="red", linestyle="--", linewidth=0.8)
         row.axhline(-1.0, color="red", linestyle="--", linewidth=0.8)
-    row.set_ylabel(f"joint speed [{unit}]")
+    row.set_ylabel(label)
     row.legend(loc="upper right", ncols=6, fontsize=8)
 
 
