@@ -1,0 +1,70 @@
+"""ur-admittance bench: how long a tick takes, next to the same tick on KDL and Pinocchio, and mink's kinematics."""
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
+
+import typer
+
+TITLES = {
+    "tick": "tick, called from Python",
+    "update": "controller.update()",
+    "batch_tick": "tick in a batch, per controller",
+    "kdl_tick": "the same tick in C++ on KDL and Eigen",
+    "pinocchio_tick": "the same tick in Python on Pinocchio and NumPy",
+    "mink_ik": "mink: inverse kinematics only",
+}
+
+
+def bench(
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    quick: Annotated[bool, typer.Option("--quick", help="Short run; leaves out the cold warm-up.")] = False,
+) -> None:
+    """Time the controller side by side with the same tick in C++ on KDL, on Pinocchio, and with mink."""
+    from ur_admittance.bench.compare import compare
+
+    with _progress() as say:
+        result = compare(quick, say)
+    if as_json:
+        typer.echo(json.dumps(result, indent=2))
+    else:
+        _show(result)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """One line on stderr that tells what is going on; stdout stays free for the figures."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    with console.status("") as line:
+        yield lambda text: line.update(text)
+
+
+def _show(result: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    table = Table(box=None, pad_edge=False)
+    table.add_column("median, p99, p99.9 in us", no_wrap=True)
+    for heading in ("median", "p99", "p99.9", "ratio"):
+        table.add_column(heading, justify="right")
+    for name, title in TITLES.items():
+        figures, missing = result["details"].get(name), result["notes"].get(name)
+        if figures is None:
+            table.add_row(title, missing)
+            continue
+        kdl_us = result["kdl_tick_us"]
+        ratio = f"{figures['median'] / kdl_us:.2f}" if kdl_us else ""
+        table.add_row(title, *(f"{figures[key]:.2f}" for key in ("median", "p99", "p99_9")), ratio)
+    console.print(table)
+    console.print(f"\nbatch: {result['batch_controllers']} controllers on {result['batch_threads']} threads")
+    if result["steady_velocity_difference"] is not None:
+        console.print(f"C++ and Python reach the same velocity to {result['steady_velocity_difference']:.1e}")
+    cold = result["warmup_cold_s"]
+    console.print(
+        f"memory {result['rss_mb']:.0f} MB, import {result['import_s']:.2f} s, warm-up {result['warmup_cached_s']:.2f} s"
+        + (f" ({cold:.1f} s with nothing compiled)" if cold is not None else "")
+    )
