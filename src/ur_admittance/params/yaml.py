@@ -5,6 +5,7 @@
         admittance:
           mass: [8, 8, 8, 0.8, 0.8, 0.8]
         tracking.velocity_gain: [2, 2, 2, 1, 1, 1]      dotted names are the same as nested ones
+        include: calibration.yaml                       another such file, beside this one: its values come first
 
 A refusal names the file and the line. Keys given twice are refused: YAML loaders that keep the last one silently
 lose every value of the first.
@@ -25,6 +26,7 @@ from ur_admittance.params.schema import Parameters
 
 SECTION = "ros__parameters"
 EVERY_NODE = "/**"
+INCLUDE = "include"  # a file name or a list of them; this file has the last word
 LARGEST_FILE = 1_000_000  # [bytes] a parameter file has a few kilobytes
 
 # Parameters that every ROS node has by itself; they stand in the same file and are not ours to judge.
@@ -36,23 +38,55 @@ class Entry:
     name: str  # dotted
     value: Any
     line: int  # of the key, from 1
+    file: str
 
 
 def load_parameters(path: str | Path, node: str | None = None) -> Parameters:
     """The defaults changed by a file. `node` chooses a section when the file has those of several nodes."""
     path = Path(path)
-    return parse_parameters(_read(path), str(path), node)
+    return parse_parameters(_read(path), str(path), node, path.parent)
 
 
-def parse_parameters(text: str, file: str, node: str | None = None) -> Parameters:
-    """As load_parameters, from text; `file` is the name used in refusals."""
-    entries = {entry.name: entry for entry in _entries(text, file, node)}
+def parse_parameters(text: str, file: str, node: str | None = None, folder: Path | None = None) -> Parameters:
+    """As load_parameters, from text; `file` is the name used in refusals, `folder` where included files are."""
+    entries = _resolved(text, file, node, folder)
     try:
         return Parameters().changed({entry.name: entry.value for entry in entries.values()})
     except ParameterError as error:
         entry = entries.get(error.name.partition("[")[0])
-        where = f"{file}:{entry.line}" if entry else file
+        where = f"{entry.file}:{entry.line}" if entry else file
         raise ParameterError(f"{where}: {error}", error.name) from None
+
+
+def load_values(path: str | Path, node: str | None = None) -> dict[str, Any]:
+    """Dotted name -> value of what stands in a file, not yet validated."""
+    path = Path(path)
+    return {name: entry.value for name, entry in _resolved(_read(path), str(path), node, path.parent).items()}
+
+
+def _resolved(text: str, file: str, node: str | None, folder: Path | None) -> dict[str, Entry]:
+    """Entries by name: those of included files first, so that this file has the last word."""
+    own = {entry.name: entry for entry in _entries(text, file, node)}
+    include = own.pop(INCLUDE, None)
+    if include is None:
+        return own
+    where = f"{file}:{include.line}"
+    names = include.value if isinstance(include.value, list) else [include.value]
+    if not all(isinstance(name, str) for name in names):
+        raise ParameterError(f"{where}: {INCLUDE} must be a file name or a list of file names", INCLUDE)
+    if folder is None:
+        raise ParameterError(f"{where}: {INCLUDE} works only in a file, which gives it a folder to start from", INCLUDE)
+    included: dict[str, Entry] = {}
+    for name in names:
+        path = folder / name
+        try:
+            found = {entry.name: entry for entry in _entries(_read(path), str(path), node)}
+        except ParameterError as error:
+            raise ParameterError(f"{where}: {INCLUDE}: {error}", INCLUDE) from None
+        if INCLUDE in found:
+            raise ParameterError(f"{path}:{found[INCLUDE].line}: an included file must not include another", INCLUDE)
+        included |= found
+    return included | own
 
 
 def _read(path: Path) -> str:
@@ -85,7 +119,7 @@ def _entries(text: str, file: str, node: str | None) -> Iterator[Entry]:
             raise ParameterError(f"{file}: is empty; a parameter file starts with '{EVERY_NODE}:' and '  {SECTION}:'")
         for section in _chosen(dict(_sections(root, file)), node, file):
             for key, value in _leaves(section, file):
-                yield Entry(key.value, yaml.constructor.construct_document(value), _line(key))
+                yield Entry(key.value, yaml.constructor.construct_document(value), _line(key), file)
     except MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise ParameterError(f"{file}{line}: is not YAML ({error.problem or error.context})") from None
