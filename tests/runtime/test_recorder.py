@@ -170,7 +170,7 @@ def test_files_that_are_no_recordings_are_refused_with_a_sentence(tmp_path):
             read_log(tmp_path / "x")
     with pytest.raises(LogError, match="cannot be read"):
         read_log(tmp_path)
-    with pytest.raises(LogError, match="the folder .* does not exist"):
+    with pytest.raises(LogError, match=r"the folder .* does not exist"):
         Recorder(tmp_path / "no" / "run.mcap")
 
 

@@ -109,13 +109,14 @@ def test_a_number_that_became_nan_is_a_difference(recording):
 
 
 def test_with_twice_the_damping_the_same_push_gives_a_slower_command(recording):
-    """Before the paths part far: the first 0.2 s."""
+    """Before the paths part far. The new damping comes in by its ramp of 1 s, as any live change does."""
     result = what_if(recording, {"admittance.damping_ratio": [1.6] * 6})
     assert result.what_if
     assert "the arm does not react" in str(result)
-    speed = np.linalg.norm(recording.ticks["command"]["twist"][50:100, :3], axis=1)
-    other = np.linalg.norm(result.commands["twist"][50:100, :3], axis=1)
-    assert np.all(other < 0.95 * speed)
+    speed = np.linalg.norm(recording.ticks["command"]["twist"][50:200, :3], axis=1)
+    other = np.linalg.norm(result.commands["twist"][50:200, :3], axis=1)
+    assert np.all(other < speed)
+    assert other[-1] < 0.9 * speed[-1]
 
 
 def test_what_if_with_the_same_parameters_changes_nothing_before_the_first_change(recording):
@@ -125,7 +126,7 @@ def test_what_if_with_the_same_parameters_changes_nothing_before_the_first_chang
 
 
 def test_impossible_parameters_are_refused(recording):
-    with pytest.raises(ParameterError, match="admittance.mass"):
+    with pytest.raises(ParameterError, match=r"admittance\.mass"):
         what_if(recording, {"admittance.mass": [-1.0] * 6})
     with pytest.raises(LogError, match="does not tell robot and parameters"):
         what_if(dataclasses.replace(recording, about={}), {})

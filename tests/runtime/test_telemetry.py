@@ -185,7 +185,7 @@ with TelemetryWriter(sys.argv[1], slots=4) as writer:
 
 def test_torn_records_are_never_seen_while_the_writer_runs_at_full_speed(name, child):
     """Four slots, a writer without pause: readers are lapped all the time. Every word of a record must be the same."""
-    process = child(STRESS, name, 3.0)
+    child(STRESS, name, 3.0)
     reader = TelemetryReader(name)
     end, latest, drained, failed = time.monotonic() + 2.5, 0, 0, 0
     while time.monotonic() < end:

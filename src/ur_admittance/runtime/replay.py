@@ -4,8 +4,10 @@ The tick is a pure function of (params, state, sample), so a replay from a recor
 to the last bit: any difference means that the program, the compiler or the file is not the one that ran.
 
 With other parameters the recorded measurements stay as they were: the arm in the recording does not feel the new
-commands, and the hand does not push differently. So "what if" shows what this controller would have commanded in the
-first moments; it is no simulation, and with Kp > 0 or a spring it becomes meaningless once the paths have parted.
+commands, and the hand does not push differently. The parameters are those at the start of the recording with the
+changes, all the time; mass, damping and stiffness come in by their ramp, as in any live change. So "what if" shows what
+this controller would have commanded in the first moments; it is no simulation, and with Kp > 0 or a spring it becomes
+meaningless once the paths have parted.
 """
 
 from collections.abc import Callable, Mapping
