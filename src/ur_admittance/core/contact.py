@@ -1,13 +1,18 @@
 """Contact that does not bounce: what an axis touches, how stiff it is, and the damping that this needs.
 
-On a surface of stiffness K an arm that answers after the time T is stable when about  D >= K T  (the loop is then
-x' = -(K/D) x(t - T), well damped while K T / D stays below 0.5 or so). K is seen from the command: the surface in series
-with the arm's own compliance. It is estimated from how force and motion vary together:
+On a surface of stiffness K an arm that answers after the time T is stable when about  D >= K T: the loop is
+x' = -(K/D) x(t - T - M/D), without overshoot while  r = (T + M/D) K/D  stays below 1/e. The damping for a given r is
 
-    K = -sum(x f) / sum(x^2)      x, f: displacement and force of the axis above 2 Hz, recent past
+    D = a + sqrt(a^2 + K M / r),   a = K T / 2r
 
-A hand in free space is soft, and the inertia of the tool has the opposite sign. Damping is only ever raised above what
-the user chose, is kept until the contact is lost, then returns smoothly.
+K is seen from the command: the surface in series with the arm's own compliance. It is found in two ways:
+
+- An arm that moves by itself (force axes, a moving reference) runs into something: K = -df/dx since it touched.
+- The force oscillates, three periods or more above 4 Hz that do not decay: K = -sum(x f) / sum(x^2) over the last ones.
+
+Neither happens when a hand guides the arm in free space: the arm does not run into the hand, and people do not shake a
+tool that fast for long. Damping is only ever raised above what the user chose, is kept until the contact is lost, then
+returns smoothly.
 """
 
 import math
@@ -19,10 +24,16 @@ from .wrench import smoothing
 
 TCP, TASK, NORMAL = int(Frame.TCP), int(Frame.TASK), int(Frame.NORMAL)
 
-BAND_LOW_HZ = 2.0
-MEMORY = 0.08  # [s] of the sums
-CORRELATION = 0.7  # between -x and f, below which the axis does not behave like a spring
-LEAST_FORCE = (0.5, 0.05)  # [N, Nm] RMS above 2 Hz below which the estimate is noise
+IMPACT = 0.1  # [s] after touching in which force over displacement is taken for the stiffness
+IMPACT_FORCE = (1.0, 0.1)  # [N, Nm] change of force from which that ratio is better than its noise
+RUNNING = (0.0005, 0.005)  # [m/s, rad/s] slower, nothing is run into
+BAND_LOW_HZ = 4.0
+MEMORY = 0.2  # [s] of the sums
+OSCILLATION = (1.0, 0.1)  # [N, Nm] smallest peak that counts
+HALF_PERIOD = (0.015, 0.125)  # [s] 4 to 33 Hz
+SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
+HALF_CYCLES = 6
+STIFFEST = 1e5  # [N/m, Nm/rad] no arm holds its tool more stiffly, so nothing it touches appears stiffer
 LOST = 0.1  # [s] without force before contact is lost
 RELEASE_TIME = 0.3  # [s] of the way back to the user's damping
 SLIDING = 0.002  # [m/s] slower, the direction of the friction force is unknown
@@ -30,37 +41,28 @@ LARGEST_TILT = 0.5  # cosine of the largest angle between the estimated normal a
 
 
 @kernel
-def observe(p, s, wrench, R, dt):
+def observe(p, s, wrench, R, driven, dt):
     """Contact, stiffness and needed damping of every control axis.
 
-    wrench: about the TCP, control axes, before the deadband. R: R_base_control.
+    wrench: about the TCP, control axes, before the deadband. R: R_base_control. driven: the reference moves by itself.
     """
     model_twist, v = vec6(), vec6()  # how a free arm would move now, after its response time
     for i in range(6):
         model_twist[i] = s.lag[i] / p.response_time if p.response_time > 0.0 else s.twist[i]
     rotate_back(R, model_twist[:3], v[:3])
     rotate_back(R, model_twist[3:], v[3:])
-    slow = smoothing(BAND_LOW_HZ, dt)
     fresh = smoothing(p.filter_cutoff_hz, dt)
-    forget = dt / MEMORY
     for i in range(6):
-        part = i // 3
-        touch(p, s, wrench[i], i, dt)
-        s.x_high[i] += v[i] * dt - slow * s.x_high[i]
-        s.x_band[i] += fresh * (s.x_high[i] - s.x_band[i])  # the force went through this filter too
-        s.f_slow[i] += slow * (wrench[i] - s.f_slow[i])
-        f = wrench[i] - s.f_slow[i]
-        s.sum_xx[i] += forget * (s.x_band[i] * s.x_band[i] - s.sum_xx[i])
-        s.sum_xf[i] += forget * (s.x_band[i] * f - s.sum_xf[i])
-        s.sum_ff[i] += forget * (f * f - s.sum_ff[i])
-        together = -s.sum_xf[i]
-        if s.sum_ff[i] > LEAST_FORCE[part] ** 2 and together > CORRELATION * math.sqrt(s.sum_xx[i] * s.sum_ff[i]):
-            s.contact_stiffness[i] = together / s.sum_xx[i]
-            needed = s.contact_stiffness[i] * p.loop_delay
-            if p.stabilizer != 0.0 and s.contact[i] != 0 and needed > s.damping[i]:
-                enough = min(p.contact_margin * needed, p.max_contact_damping[part])
-                s.contact_damping[i] = max(s.contact_damping[i], enough)
-        if s.contact[i] == 0:
+        touch(p, s, wrench[i], v[i], driven or p.force_axes[i] != 0.0, i, dt)
+        stiffness = max(impact_stiffness(s, wrench[i], v[i], fresh, i, dt), oscillation_stiffness(s, wrench[i], v[i], fresh, i, dt))
+        if stiffness > 0.0:
+            s.contact_stiffness[i] = min(stiffness, STIFFEST)
+            stiff = s.contact_stiffness[i] * p.loop_delay > s.damping[i]
+            if p.stabilizer != 0.0 and (stiff or p.force_axes[i] != 0.0):
+                a = 0.5 * s.contact_stiffness[i] * p.loop_delay / p.contact_ratio
+                enough = a + math.sqrt(a * a + s.contact_stiffness[i] * s.mass[i] / p.contact_ratio)
+                s.contact_damping[i] = max(s.contact_damping[i], min(enough, p.max_contact_damping[i // 3]))
+        if s.contact[i] == 0 and s.contact_damping[i] > 0.0:
             s.contact_damping[i] -= min(1.0, dt / RELEASE_TIME) * s.contact_damping[i]
             if s.contact_damping[i] < s.damping[i]:
                 s.contact_damping[i] = 0.0
@@ -68,31 +70,83 @@ def observe(p, s, wrench, R, dt):
 
 
 @kernel
-def forget_contact(p, s):
-    """At activation: nothing is touched, nothing is known."""
-    s.contact[:] = 0
-    for memory in (s.lost_time, s.contact_stiffness, s.contact_damping, s.x_high, s.x_band):
-        memory[:] = 0.0
-    for memory in (s.sum_xx, s.sum_xf, s.sum_ff):
-        memory[:] = 0.0
-    s.f_slow[:] = 0.0
-    s.travel = 0.0
-    for i in range(3):
-        s.normal[i] = p.R_base_task[i, 2]
-
-
-@kernel
-def touch(p, s, force, i, dt):
+def touch(p, s, force, v, by_itself, i, dt):
     """Contact with hysteresis: on above the threshold, off after a while below a third of it."""
     threshold = p.contact_threshold[i // 3]
     if abs(force) > threshold:
         s.contact[i] = 1
     if abs(force) > threshold / 3.0:
+        if s.lost_time[i] > LOST:  # just touched
+            s.ran_into[i] = 1 if by_itself and force * v < 0.0 and abs(v) > RUNNING[i // 3] else 0
+            s.since_touch[i] = 0.0
+            s.f_touch[i] = force
+            s.x_touch[i] = s.x_touch_filtered[i] = 0.0
         s.lost_time[i] = 0.0
     else:
         s.lost_time[i] += dt
         if s.lost_time[i] > LOST:
             s.contact[i] = 0
+            s.ran_into[i] = 0
+
+
+@kernel
+def impact_stiffness(s, force, v, fresh, i, dt):
+    """Stiffness of what the axis has just run into, 0: nothing, or not known yet."""
+    if s.ran_into[i] == 0:
+        return 0.0
+    s.since_touch[i] += dt
+    s.x_touch[i] += v * dt
+    s.x_touch_filtered[i] += fresh * (s.x_touch[i] - s.x_touch_filtered[i])  # the force went through this filter too
+    change = force - s.f_touch[i]
+    if s.since_touch[i] > IMPACT or abs(change) < IMPACT_FORCE[i // 3] or change * s.x_touch_filtered[i] >= 0.0:
+        return 0.0
+    return -change / s.x_touch_filtered[i]
+
+
+@kernel
+def oscillation_stiffness(s, force, v, fresh, i, dt):
+    """Stiffness behind a lasting oscillation, 0: there is none."""
+    slow = smoothing(BAND_LOW_HZ, dt)
+    s.x_high[i] += v * dt - slow * s.x_high[i]
+    s.x_band[i] += fresh * (s.x_high[i] - s.x_band[i])
+    s.f_slow[i] += slow * (force - s.f_slow[i])
+    f = force - s.f_slow[i]
+    forget = min(1.0, dt / MEMORY)
+    s.sum_xx[i] += forget * (s.x_band[i] * s.x_band[i] - s.sum_xx[i])
+    s.sum_xf[i] += forget * (s.x_band[i] * f - s.sum_xf[i])
+
+    s.half_time[i] += dt
+    if f * s.side[i] >= 0.0:  # still the same half of the cycle
+        s.peak[i] = max(s.peak[i], abs(f))
+    else:
+        regular = HALF_PERIOD[0] < s.half_time[i] < HALF_PERIOD[1] and s.peak[i] > OSCILLATION[i // 3]
+        if regular and s.peak[i] > SUSTAINED * s.last_peak[i]:
+            s.half_cycles[i] += 1
+        else:
+            s.half_cycles[i] = 0
+        s.last_peak[i] = s.peak[i]
+        s.peak[i] = abs(f)
+        s.half_time[i] = 0.0
+    s.side[i] = 1.0 if f > 0.0 else -1.0
+    if s.half_time[i] > HALF_PERIOD[1]:
+        s.half_cycles[i] = 0
+    if s.half_cycles[i] < HALF_CYCLES or s.sum_xf[i] >= 0.0 or s.sum_xx[i] <= 0.0:
+        return 0.0
+    return -s.sum_xf[i] / s.sum_xx[i]
+
+
+@kernel
+def forget_contact(p, s):
+    """At activation: nothing is touched, nothing is known."""
+    for i in range(6):
+        s.contact[i] = s.ran_into[i] = s.half_cycles[i] = 0
+        s.lost_time[i] = s.since_touch[i] = s.contact_stiffness[i] = s.contact_damping[i] = 0.0
+        s.x_touch[i] = s.x_touch_filtered[i] = s.f_touch[i] = 0.0
+        s.x_high[i] = s.x_band[i] = s.f_slow[i] = s.sum_xx[i] = s.sum_xf[i] = 0.0
+        s.half_time[i] = s.peak[i] = s.last_peak[i] = s.side[i] = 0.0
+    s.travel = 0.0
+    for i in range(3):
+        s.normal[i] = p.R_base_task[i, 2]
 
 
 @kernel

@@ -134,7 +134,7 @@ PARAMS = np.dtype(
         ("response_time", F),  # from a command to the arm's motion [s], 0: unknown
         ("loop_delay", F),  # response time + wrench filter + one tick [s]: what the damping in contact must cover
         ("stabilizer", F),  # 0 or 1
-        ("contact_margin", F),  # damping in contact over the least stable one
+        ("contact_ratio", F),  # (T + M/D) K/D that the damping in contact aims for
         ("max_contact_damping", F, 2),  # [Ns/m, Nms/rad]
         ("contact_threshold", F, 2),  # [N, Nm]
         ("approach_speed", F, 2),  # of force axes relative to their bias [m/s, rad/s]
@@ -210,12 +210,21 @@ STATE = np.dtype(
         ("lost_time", F, 6),  # [s]
         ("contact_stiffness", F, 6),  # estimated, 0: unknown [N/m, Nm/rad]
         ("contact_damping", F, 6),  # in force in place of a smaller damping [Ns/m, Nms/rad]
-        ("x_high", F, 6),  # band signals and their sums
+        ("ran_into", I, 6),  # 1: the arm moved by itself when it touched
+        ("since_touch", F, 6),  # [s]
+        ("x_touch", F, 6),  # way since then [m, rad]
+        ("x_touch_filtered", F, 6),
+        ("f_touch", F, 6),
+        ("x_high", F, 6),  # displacement and force above 4 Hz, and their sums
         ("x_band", F, 6),
         ("f_slow", F, 6),
         ("sum_xx", F, 6),
         ("sum_xf", F, 6),
-        ("sum_ff", F, 6),
+        ("half_time", F, 6),  # present half cycle of the force [s]
+        ("peak", F, 6),
+        ("last_peak", F, 6),
+        ("side", F, 6),
+        ("half_cycles", I, 6),  # lasting ones in a row
         ("normal", F, 3),  # of the surface, base axes
         ("target_id", I),
         ("target_active", I),

@@ -131,10 +131,11 @@ def clear_state(s):
     s.filter_ready = 0
     for field in (s.q_command, s.qd_command, s.twist, s.offset, s.rate, s.velocity_bias, s.desired_wrench):
         field[:] = 0.0
-    for field in (s.mass, s.damping, s.stiffness, s.wrench_filtered, s.lag, s.sum_xx, s.sum_xf, s.sum_ff):
+    for field in (s.mass, s.damping, s.stiffness, s.wrench_filtered, s.lag, s.sum_xx, s.sum_xf):
         field[:] = 0.0
-    for field in (s.contact_damping, s.x_high, s.x_band, s.f_slow):
+    for field in (s.contact_damping, s.contact_stiffness, s.x_high, s.x_band, s.f_slow, s.x_touch, s.x_touch_filtered):
         field[:] = 0.0
+    s.f_touch[:] = 0.0
     s.p_ref[:] = 0.0
     s.normal[:] = 0.0
     s.acceleration[:] = 0.0
@@ -207,9 +208,9 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
         twist_of(J, u.qd, velocity)
         estimate_normal(p, s, c.wrench_tcp[:3], velocity[:3], dt)
     law, x_next, v_next = vec6(), vec6(), vec6()
-    silent = law_twist(p, s, c, dt, law, x_next, v_next)
     desired = vec6()
     desired_twist(p, s, u, desired)
+    silent = law_twist(p, s, c, desired, dt, law, x_next, v_next)
     pose_error(s, R_measured, p_measured, c.pose_error)
     if norm(c.pose_error[:3]) > p.max_position_error:
         return POSITION_ERROR, norm(c.pose_error[:3]), p.max_position_error

@@ -125,7 +125,7 @@ def _contact(record: np.void, p: Parameters) -> None:
     record["response_time"] = p.robot.response_time
     record["loop_delay"] = loop_delay(p)
     record["stabilizer"] = p.contact.stabilizer
-    record["contact_margin"] = p.contact.damping_margin
+    record["contact_ratio"] = p.contact.ratio
     record["max_contact_damping"] = p.contact.max_damping
     record["contact_threshold"] = p.contact.threshold
     record["approach_speed"] = p.contact.approach_speed

@@ -105,7 +105,9 @@ class Contact(Group):
     """Force axes and stiff surfaces: how fast to approach, and the damping that keeps the contact from bouncing."""
 
     stabilizer: Switch = parameter(True, "-", "raise the damping when a contact is stiffer than the damping can hold")
-    damping_margin: Positive = parameter(2.0, "-", "damping in a stiff contact over the least stable one")
+    ratio: Share = parameter(
+        0.35, "-", "delay over settling time that the damping in contact aims for; below 0.37 the force does not overshoot"
+    )
     max_damping: Two[Positive] = parameter((4000.0, 100.0), "Ns/m, Nms/rad", "the stabiliser never goes above it")
     threshold: Two[Positive] = parameter((2.0, 0.2), "N, Nm", "wrench on an axis that counts as contact")
     approach_speed: Two[Positive] = parameter(
