@@ -1,0 +1,3 @@
+from ur_admittance.emulator.main import main
+
+main()

@@ -1,0 +1,205 @@
+"""The control box: one cycle of program, arm and safety, and the values of all RTDE outputs."""
+
+from collections import Counter, deque
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ur_admittance.emulator.arm import Arm
+from ur_admittance.emulator.program import PLAYING, Program
+from ur_admittance.emulator.registers import Inputs, Outputs
+from ur_admittance.emulator.safety import MODE_POWER_OFF, Safety
+from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Version
+from ur_admittance.simulation import World
+
+SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth
+TRACE_LENGTH = 20000
+
+COMMAND_REGISTERS = ("input_int_register_0", "input_int_register_24")
+STREAMED = (9, 11)  # speedJ, servoJ
+
+
+class Controller:
+    """Software version decides rate and variables: 5.x runs at 500 Hz, 3.x (CB3) at 125 Hz."""
+
+    def __init__(
+        self,
+        world: World,
+        version: Version = (5, 12, 2),
+        force_limit: float = 250.0,
+        following_limit: float = 0.15,
+        say: Callable[[str], None] = lambda text: None,
+    ) -> None:
+        self.version = version
+        self.rate = 500.0 if version[0] > 3 else 125.0  # [Hz]
+        self.period = 1.0 / self.rate
+        self.tick = 0
+        self.counters: Counter[str] = Counter()
+        self._say = say
+        self.arm = Arm(world, self.period, about_tcp=version[0] <= 3)
+        self.safety = Safety(self.arm, force_limit, following_limit)
+        self.inputs, self.outputs = Inputs(version), Outputs()
+        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self.period)
+        self.safety.on_stop = self.program.on_safety_stop
+        self.safety.log = self.program.log = self.log
+        self.digital_outputs = 0
+        self.analog_outputs = [0.0, 0.0]
+        self.trace: deque[int] = deque(maxlen=TRACE_LENGTH)  # cycle in which each streamed command was seen
+        self.commands = 0  # streamed since the start
+        self._arrived = 0
+        self.late_cycles = 0
+        self.cut_request = 0.0  # [s] for which the network shall be dead
+        self.drop_request = False
+        self._push_ends = -1.0
+        self._push: np.ndarray | None = None
+        self.values = OutputValues(self)
+
+    @property
+    def time(self) -> float:
+        """Controller time [s]: one period per cycle."""
+        return self.tick * self.period
+
+    def log(self, kind: str, text: str) -> None:
+        """Say it; of a flood of the same kind only some."""
+        self.counters[kind] += 1
+        count = self.counters[kind]
+        if count <= SHOWN or count % 1000 == 0:
+            self._say(f"[{self.time:9.3f}] {kind}: {text}" + (f" (number {count})" if count > SHOWN else ""))
+
+    def cycle(self) -> None:
+        """One control cycle."""
+        self._arrived = 0
+        self.tick += 1
+        self.safety.update(self.time, self.period)
+        self._let_go_in_time()
+        self.program.cycle()
+        self.arm.step(self.safety.fraction)
+        self.safety.watch()
+
+    # what clients write
+
+    def receive(self, values: dict[str, Any]) -> None:
+        """A data package: every field keeps its value until the next one."""
+        self.inputs.values.update(values)
+        for register in COMMAND_REGISTERS:
+            if register in values:
+                self.program.kick()
+                if values[register] in STREAMED:
+                    self.commands += 1
+                    self._arrived += 1
+                    self.trace.append(self.tick + 1)
+                    self.counters["streamed commands"] += 1
+                    if self._arrived > 1:
+                        self.counters["streamed commands lost in one cycle"] += 1
+        self._io(values)
+
+    def _io(self, values: dict[str, Any]) -> None:
+        if values.get("speed_slider_mask"):
+            self.set_slider(values.get("speed_slider_fraction", 1.0))
+        for name, shift in (("standard", 0), ("configurable", 8), ("tool", 16)):
+            mask = values.get(f"{name}_digital_output_mask")
+            if mask:
+                bits = values.get(f"{name}_digital_output", 0)
+                self.digital_outputs = self.digital_outputs & ~(mask << shift) | (bits & mask) << shift
+        mask = values.get("standard_analog_output_mask", 0)
+        for i in range(2):
+            if mask & 1 << i:
+                self.analog_outputs[i] = float(values.get(f"standard_analog_output_{i}", 0.0))
+
+    def set_slider(self, fraction: float) -> None:
+        if 0.0 <= fraction <= 1.0:
+            self.safety.slider = fraction
+        else:
+            self.log("slider", f"speed fraction {fraction}: must be 0 to 1")
+
+    def commander_left(self) -> None:
+        """The client that commands has closed its connection: nothing stops the arm but the watchdog."""
+        if self.program.runtime_state == PLAYING and not self.arm.standing:
+            self.safety.begin_incident("connection of the commanding client closed")
+
+    # the world around
+
+    def push(self, wrench: list[float], duration: float | None) -> None:
+        """A hand pushes the tool: wrench at its tip, base_link axes [N, Nm]."""
+        self._push = np.array(wrench)
+        self.arm.world.push(self._push)
+        self._push_ends = self.time + duration if duration is not None else np.inf
+
+    def request_cut(self, seconds: float) -> None:
+        """Neither bytes in nor out for a while; arm, program and watchdog go on."""
+        self.cut_request = min(max(seconds, 0.0), 60.0)
+
+    def request_drop(self) -> None:
+        """Close all RTDE connections."""
+        self.drop_request = True
+
+    def _let_go_in_time(self) -> None:
+        if self._push is not None and self.time >= self._push_ends:
+            self.arm.world.let_go()
+            self._push = None
+
+
+class OutputValues:
+    """values[name] -> the present value of an RTDE output; computed when asked for."""
+
+    def __init__(self, box: Controller) -> None:
+        zero6, zero3 = [0.0] * 6, [0.0] * 3
+        plain: dict[str, Any] = {
+            name: {"VECTOR6D": zero6, "VECTOR3D": zero3, "VECTOR6INT32": [0] * 6}.get(variable.kind, 0)
+            for name, variable in OUTPUTS.items()
+        }
+        plain |= {
+            "joint_temperatures": [30.0] * 6,
+            "joint_mode": [253] * 6,
+            "actual_main_voltage": 48.0,
+            "actual_robot_voltage": 48.0,
+            "actual_joint_voltage": [48.0] * 6,
+            "actual_tool_accelerometer": [0.0, 0.0, 9.82],
+            "speed_scaling": 1.0,
+            "actual_execution_time": 0.1,
+        }
+        arm, safety, program = box.arm, box.safety, box.program
+        world = arm.world
+        live: dict[str, Callable[[], Any]] = {
+            "timestamp": lambda: box.time,
+            "target_q": lambda: arm.q_set.tolist(),
+            "target_qd": lambda: arm.target_speed.tolist(),
+            "target_qdd": lambda: arm.qdd_set.tolist(),
+            "target_moment": lambda: world.mj_data.qfrc_applied.tolist(),
+            "actual_q": lambda: world.q.tolist(),
+            "actual_qd": lambda: world.qd.tolist(),
+            "actual_current_as_torque": lambda: world.mj_data.qfrc_applied.tolist(),
+            "actual_TCP_pose": lambda: arm.actual.tcp_pose().tolist(),
+            "actual_TCP_speed": lambda: arm.actual.tcp_speed(world.qd).tolist(),
+            "actual_TCP_force": lambda: arm.tcp_force.tolist(),
+            "tcp_force_scalar": lambda: float(np.linalg.norm(arm.tcp_force[:3])),
+            "target_TCP_pose": lambda: arm.commanded.tcp_pose().tolist(),
+            "target_TCP_speed": lambda: arm.commanded.tcp_speed(arm.target_speed).tolist(),
+            "ft_raw_wrench": lambda: arm.raw.tolist(),
+            "payload": lambda: arm.payload,
+            "payload_cog": lambda: arm.cog.tolist(),
+            "payload_inertia": lambda: arm.payload_inertia.tolist(),
+            "tcp_offset": lambda: arm.actual.tcp.tolist(),
+            "robot_mode": lambda: safety.robot_mode,
+            "safety_mode": lambda: safety.stop.value[0],
+            "safety_status": lambda: safety.stop.value[0],
+            "safety_status_bits": lambda: safety.stop.value[1],
+            "robot_status_bits": lambda: (
+                int(safety.robot_mode != MODE_POWER_OFF) | int(program.runtime_state == PLAYING) << 1
+            ),
+            "target_speed_fraction": lambda: safety.fraction,
+            "runtime_state": lambda: program.runtime_state,
+            "actual_digital_output_bits": lambda: box.digital_outputs,
+            "standard_analog_output0": lambda: box.analog_outputs[0],
+            "standard_analog_output1": lambda: box.analog_outputs[1],
+        }
+        integers, doubles = box.outputs.integers, box.outputs.doubles
+        for i in range(REGISTERS):
+            live[f"output_int_register_{i}"] = lambda i=i: integers[i]  # type: ignore[misc]
+            live[f"output_double_register_{i}"] = lambda i=i: doubles[i]  # type: ignore[misc]
+        self._plain, self._live = plain, live
+
+    def __getitem__(self, name: str) -> Any:
+        getter = self._live.get(name)
+        return self._plain[name] if getter is None else getter()

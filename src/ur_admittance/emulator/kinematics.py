@@ -1,0 +1,91 @@
+"""The emulated controller's kinematics: pose, speed and inverse of the flange or the TCP, in UR base axes."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ur_admittance.core import spatial
+from ur_admittance.core.chain import forward
+from ur_admittance.model import RobotModel
+from ur_admittance.robots.ur_base import pose_from_ur, pose_to_ur, rotation, rotation_vector, vectors_to_ur
+
+Array = NDArray[np.float64]
+
+IK_STEPS = 60
+IK_TOLERANCE = 1e-9  # [m, rad]
+IK_DAMPING = 1e-4
+IK_STEP_LIMIT = 0.3  # [rad] of the fastest joint in one Newton step
+
+
+class Kinematics:
+    """One arm and its TCP offset (position [m] and rotation vector [rad] in the flange frame)."""
+
+    def __init__(self, model: RobotModel) -> None:
+        self.model = model
+        self._rotation, self._position = np.array(model.chain_rotation), np.array(model.chain_position)
+        self.tcp = np.zeros(6)
+        self.R_flange_tcp = np.eye(3)
+        self.R, self.p, self.J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))  # of the flange, in base_link
+        self.update(model.home)
+
+    def set_tcp(self, offset: ArrayLike) -> None:
+        self.tcp = np.array(offset, dtype=float)
+        self.R_flange_tcp = rotation(self.tcp[3:])
+
+    def update(self, q: ArrayLike) -> None:
+        """Flange pose and Jacobian at ``q``, for the properties below."""
+        forward(self._rotation, self._position, np.ascontiguousarray(q, dtype=float), self.R, self.p, self.J)
+
+    def lever(self) -> Array:
+        """From the flange to the TCP, base_link axes (3,) [m]."""
+        return self.R @ self.tcp[:3]
+
+    def tcp_pose(self) -> Array:
+        """UR pose of the TCP (6,)."""
+        return pose_to_ur(self.R @ self.R_flange_tcp, self.p + self.lever())
+
+    def flange_pose(self) -> Array:
+        return pose_to_ur(self.R, self.p)
+
+    def tcp_jacobian(self) -> Array:
+        """twist of the TCP = J qd, base_link axes (6, 6)."""
+        J = self.J.copy()
+        r = self.lever()
+        J[:3] += np.cross(J[3:].T, r).T
+        return J
+
+    def tcp_speed(self, qd: Array) -> Array:
+        """UR twist of the TCP (6,) [m/s, rad/s]."""
+        twist = self.J @ qd
+        twist[:3] += cross(twist[3:], self.lever())
+        return vectors_to_ur(twist)
+
+    def joint_speed(self, twist_ur: ArrayLike) -> Array:
+        """Joint speeds that give the TCP this UR twist; damped near singular arms."""
+        J = self.tcp_jacobian()
+        twist = vectors_to_ur(np.asarray(twist_ur, dtype=float))
+        return np.asarray(J.T @ np.linalg.solve(J @ J.T + IK_DAMPING**2 * np.eye(6), twist))
+
+    def inverse(self, pose_ur: ArrayLike, q_near: ArrayLike) -> Array | None:
+        """Joint angles (6,) near ``q_near`` whose TCP has this UR pose; None when there are none. Newton's method."""
+        R_wanted, p_wanted = pose_from_ur(pose_ur)
+        q, saved = np.array(q_near, dtype=float), (self.R.copy(), self.p.copy(), self.J.copy())
+        found = None
+        for _ in range(IK_STEPS):
+            self.update(q)
+            error = np.concatenate(
+                [p_wanted - self.p - self.lever(), rotation_vector(R_wanted @ (self.R @ self.R_flange_tcp).T)]
+            )
+            if np.abs(error).max() < IK_TOLERANCE:
+                found = q
+                break
+            step = self.joint_speed(vectors_to_ur(error))
+            q = q + step * min(1.0, IK_STEP_LIMIT / max(float(np.abs(step).max()), 1e-12))
+        self.R[:], self.p[:], self.J[:] = saved
+        return found
+
+
+def cross(a: Array, b: Array) -> Array:
+    """a x b; ten times as fast as NumPy's for three numbers."""
+    out = np.empty(3)
+    spatial.cross(a, b, out)
+    return out

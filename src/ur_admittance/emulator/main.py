@@ -1,0 +1,126 @@
+"""The command ur-emulator."""
+
+import signal
+import socket
+import sys
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from ur_admittance.errors import SimulationError, UrAdmittanceError
+
+app = typer.Typer(
+    help="A UR controller with contact physics on RTDE (30004), dashboard (29999) and script port (30003).",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+
+
+class Surface(str, Enum):
+    NONE = "none"
+    FLOOR = "floor"
+    WALL = "wall"
+    INCLINE = "incline"
+    CYLINDER = "cylinder"
+
+
+@app.callback(invoke_without_command=True)
+def run(
+    context: typer.Context,
+    model: Annotated[str, typer.Option(help="Robot type, e.g. ur5e.")] = "ur5e",
+    host: Annotated[str, typer.Option(help="Address to listen on; 127.0.0.2 ... keep several emulators apart.")] = (
+        "127.0.0.1"
+    ),
+    version: Annotated[str, typer.Option(help="Controller software to report; 3.x is a CB3 at 125 Hz.")] = "5.12.2",
+    environment: Annotated[Surface, typer.Option(help="What stands before the tool.")] = Surface.NONE,
+    stiffness: Annotated[float, typer.Option(help="Of the surface [N/m].")] = 2e4,
+    damping: Annotated[float, typer.Option(help="Of the surface [Ns/m].")] = 50.0,
+    friction: Annotated[float, typer.Option(help="Coulomb coefficient of the surface.")] = 0.2,
+    gap: Annotated[float, typer.Option(help="Between tool and surface at the start [m].")] = 0.02,
+    angle: Annotated[float, typer.Option(help="Of an incline [rad].")] = 0.17,
+    radius: Annotated[float, typer.Option(help="Of a cylinder [m].")] = 0.3,
+    tool_mass: Annotated[float, typer.Option(help="True mass of the tool [kg].")] = 1.0,
+    tool_length: Annotated[float, typer.Option(help="Flange to tip [m].")] = 0.15,
+    payload: Annotated[float | None, typer.Option(help="Configured payload [kg]; default: the true one.")] = None,
+    noise: Annotated[float, typer.Option(help="Standard deviation of the force reading [N].")] = 0.0,
+    delay: Annotated[float, typer.Option(help="Dead time of the joint servo [s].")] = 0.0,
+    force_limit: Annotated[float, typer.Option(help="Force that trips a protective stop [N].")] = 250.0,
+    duration: Annotated[float | None, typer.Option(help="End after this time [s].")] = None,
+) -> None:
+    """Run until Ctrl-C."""
+    if context.invoked_subcommand is not None:
+        return
+    from ur_admittance.emulator.controller import Controller
+    from ur_admittance.emulator.server import Server
+    from ur_admittance.model import robot_model
+    from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
+
+    def say(text: str) -> None:
+        typer.echo(text, err=True)
+
+    surface = Environment(environment.value, stiffness, damping, friction, gap, angle=angle, radius=radius)
+    if environment is not Surface.INCLINE:
+        surface = Environment(environment.value, stiffness, damping, friction, gap, radius=radius)
+    world = World(
+        robot_model(model),
+        tool=Tool(mass=tool_mass, com=(0.0, 0.0, tool_length / 3.0), tcp=(0.0, 0.0, tool_length)),
+        environment=surface,
+        servo=Servo(delay=delay),
+        sensor=FtSensor(noise_force=noise, noise_torque=noise / 50.0),
+    )
+    box = Controller(world, _version(version), force_limit=force_limit, say=say)
+    if payload is not None:
+        box.arm.set_payload(payload)
+    box.cycle()  # compiles before anybody is listening
+    server = Server(box, host, say)
+    server.open()
+
+    def end(number: int, frame: object) -> None:
+        server.running = False
+
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
+    say(f"{model} {version} at {box.rate:g} Hz listens on {host} (RTDE, dashboard, script port).")
+    try:
+        server.run(duration)
+    finally:
+        server.close()
+
+
+@app.command()
+def tell(
+    command: Annotated[list[str], typer.Argument(help='E.g. "emergency stop"; "help" lists all.')],
+    host: Annotated[str, typer.Option(help="Address of the emulator.")] = "127.0.0.1",
+) -> None:
+    """Press a button, push the tool, cut the network of a running emulator."""
+    from ur_admittance.emulator.ports import DASHBOARD_PORT
+
+    try:
+        with socket.create_connection((host, DASHBOARD_PORT), timeout=2.0) as connection:
+            lines = connection.makefile("rw", encoding="utf-8", newline="\n")
+            lines.readline()
+            lines.write("emulator " + " ".join(command) + "\n")
+            lines.flush()
+            typer.echo(lines.readline().strip())
+    except OSError as error:
+        raise SimulationError(f"no emulator answers on {host}:{DASHBOARD_PORT} ({error}).") from None
+
+
+def _version(text: str) -> tuple[int, int, int]:
+    parts = text.split(".")
+    if not 2 <= len(parts) <= 3 or not all(part.isdigit() for part in parts):
+        raise SimulationError(f"--version {text}: must be like 5.12.2.")
+    numbers = [int(part) for part in parts] + [0]
+    if (numbers[0], numbers[1]) < (3, 10) or (numbers[0] == 5 and numbers[1] < 4) or numbers[0] > 9:
+        raise SimulationError(f"--version {text}: must be 3.10 to 3.15 (CB3) or 5.4 and newer (e-Series).")
+    return numbers[0], numbers[1], numbers[2]
+
+
+def main() -> None:
+    """Errors end as one sentence and exit code 2."""
+    try:
+        app()
+    except UrAdmittanceError as error:
+        typer.echo(f"ur-emulator: {error}", err=True)
+        sys.exit(2)

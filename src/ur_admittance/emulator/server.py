@@ -1,0 +1,174 @@
+"""One thread for everything: the control cycle on an absolute schedule, and the sockets in the time that is left.
+
+    deadline_k = start + k * period
+
+select() waits for bytes until the next deadline. A cycle that is late is made up for, at most CATCH_UP of them in a
+row; after a longer pause the schedule moves on and robot time has a gap in real time, never in its own stamps.
+"""
+
+import ctypes
+import select
+import socket
+import sys
+import time
+from collections.abc import Callable
+
+from ur_admittance.emulator.controller import Controller
+from ur_admittance.emulator.ports import KINDS, Connection
+from ur_admittance.errors import SimulationError
+
+CLIENTS = 100  # at most, over the three ports
+CATCH_UP = 25  # cycles
+CHUNK = 1 << 16  # [bytes] read at once
+PR_SET_TIMERSLACK = 29
+QUICKACK = getattr(socket, "TCP_QUICKACK", None)
+
+
+class Server:
+    def __init__(self, box: Controller, host: str, say: Callable[[str], None]) -> None:
+        self.box, self.host, self._say = box, host, say
+        self._listeners: dict[socket.socket, type[Connection]] = {}
+        self._clients: dict[socket.socket, Connection] = {}
+        self.running = True
+        self.behind = 0.0  # [s] by which the schedule was moved
+        self._cut_until = 0.0
+
+    def open(self) -> None:
+        for port, kind in KINDS.items():
+            listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                listener.bind((self.host, port))
+            except OSError as error:
+                self.close()
+                raise SimulationError(
+                    f"cannot listen on {self.host}:{port} ({error.strerror}); is another emulator or robot program "
+                    f"using it? Another loopback address such as 127.0.0.2 keeps several apart."
+                ) from None
+            listener.listen(16)
+            listener.setblocking(False)
+            self._listeners[listener] = kind
+
+    def close(self) -> None:
+        for client in list(self._clients):
+            self._drop(client)
+        for listener in self._listeners:
+            listener.close()
+        self._listeners.clear()
+
+    def run(self, duration: float | None = None) -> None:
+        """Until ``running`` is False or ``duration`` [s] is over."""
+        if sys.platform.startswith("linux"):
+            ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
+        period = self.box.period
+        start = deadline = time.monotonic()
+        while self.running and (duration is None or time.monotonic() - start < duration):
+            deadline = self._cycles_due(deadline, period)
+            self._serve(deadline)
+
+    def _cycles_due(self, deadline: float, period: float) -> float:
+        """Run the cycles whose time has come; returns the next deadline."""
+        late = time.monotonic() - deadline
+        if late > CATCH_UP * period:
+            skipped = late - period
+            self.behind += skipped
+            deadline += skipped
+            self.box.log("schedule", f"paused for {late:.3f} s")
+        while time.monotonic() >= deadline:
+            if time.monotonic() - deadline > period:
+                self.box.late_cycles += 1
+            self.box.cycle()
+            deadline += period
+            self._send_all()
+        return deadline
+
+    def _send_all(self) -> None:
+        self._obey_requests()
+        cut = time.monotonic() < self._cut_until
+        for client, connection in list(self._clients.items()):
+            connection.cycle()
+            if cut:
+                connection.out.clear()
+            else:
+                self._send(client, connection)
+
+    def _obey_requests(self) -> None:
+        box = self.box
+        if box.cut_request > 0.0:
+            self._cut_until = time.monotonic() + box.cut_request
+            box.safety.begin_incident(f"network cut for {box.cut_request:g} s")
+            box.cut_request = 0.0
+        if box.drop_request:
+            box.drop_request = False
+            for client, connection in list(self._clients.items()):
+                if connection.name.startswith("rtde"):
+                    self._drop(client)
+
+    def _serve(self, deadline: float) -> None:
+        """Take what clients send, until the deadline."""
+        while self.running:
+            left = deadline - time.monotonic()
+            if left <= 0.0:
+                return
+            if time.monotonic() < self._cut_until:
+                time.sleep(left)
+                return
+            readable, _, _ = select.select([*self._listeners, *self._clients], [], [], left)
+            for ready in readable:
+                kind = self._listeners.get(ready)
+                if kind is not None:
+                    self._accept(ready, kind)
+                elif ready in self._clients:
+                    self._receive(ready)
+
+    def _accept(self, listener: socket.socket, kind: type[Connection]) -> None:
+        try:
+            client, address = listener.accept()
+        except OSError:  # it has already gone
+            return
+        if len(self._clients) >= CLIENTS:
+            self.box.log("refused", f"more than {CLIENTS} clients")
+            client.close()
+            return
+        client.setblocking(False)
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        name = f"{kind.__name__.removesuffix('Connection').lower()} {address[0]}:{address[1]}"
+        self._clients[client] = kind(self.box, name)
+        self.box.counters["connections"] += 1
+        self._send(client, self._clients[client])
+
+    def _receive(self, client: socket.socket) -> None:
+        connection = self._clients[client]
+        try:
+            data = client.recv(CHUNK)
+            if QUICKACK is not None:  # the client's Nagle algorithm waits for our acknowledgement
+                client.setsockopt(socket.IPPROTO_TCP, QUICKACK, 1)
+        except (BlockingIOError, InterruptedError):
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._drop(client)
+            return
+        connection.feed(data)
+        self._send(client, connection)
+
+    def _send(self, client: socket.socket, connection: Connection) -> None:
+        out = connection.out
+        if out:
+            try:
+                sent = client.send(out)
+                del out[:sent]
+            except (BlockingIOError, InterruptedError):
+                return
+            except OSError:
+                self._drop(client)
+                return
+        if connection.closing and not out:
+            self._drop(client)
+
+    def _drop(self, client: socket.socket) -> None:
+        connection = self._clients.pop(client, None)
+        client.close()
+        if connection is not None:
+            connection.closed()

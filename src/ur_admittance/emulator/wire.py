@@ -1,0 +1,123 @@
+"""RTDE messages, protocol version 2, big endian: uint16 size (header included), uint8 type, payload.
+
+Source: Universal Robots, Real-Time Data Exchange guide.
+"""
+
+import struct
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+HEADER = struct.Struct(">HB")
+
+REQUEST_PROTOCOL_VERSION = ord("V")
+GET_CONTROLLER_VERSION = ord("v")
+TEXT_MESSAGE = ord("M")
+DATA_PACKAGE = ord("U")
+SETUP_OUTPUTS = ord("O")
+SETUP_INPUTS = ord("I")
+START = ord("S")
+PAUSE = ord("P")
+
+PROTOCOL_VERSION = 2
+NAMES_LIMIT = 2048  # [bytes] of a list of variable names
+
+# type name -> struct code and count
+TYPES: Mapping[str, tuple[str, int]] = {
+    "BOOL": ("?", 1),
+    "UINT8": ("B", 1),
+    "UINT32": ("I", 1),
+    "UINT64": ("Q", 1),
+    "INT32": ("i", 1),
+    "DOUBLE": ("d", 1),
+    "VECTOR3D": ("d", 3),
+    "VECTOR6D": ("d", 6),
+    "VECTOR6INT32": ("i", 6),
+    "VECTOR6UINT32": ("I", 6),
+}
+NOT_FOUND = "NOT_FOUND"
+IN_USE = "IN_USE"
+
+Values = Mapping[str, Any]  # numbers, or sequences of numbers for vectors
+
+
+class WireError(Exception):
+    """A message that does not follow the protocol."""
+
+
+def message(kind: int, payload: bytes = b"") -> bytes:
+    return HEADER.pack(HEADER.size + len(payload), kind) + payload
+
+
+def split(buffer: bytearray) -> Iterator[tuple[int, bytes]]:
+    """Take the complete messages off the front of ``buffer``. WireError when it can never become one."""
+    while len(buffer) >= HEADER.size:
+        size, kind = HEADER.unpack_from(buffer)
+        if size < HEADER.size:
+            raise WireError(f"message size {size}: must be at least {HEADER.size} bytes")
+        if len(buffer) < size:
+            return
+        payload = bytes(buffer[HEADER.size : size])
+        del buffer[:size]
+        yield kind, payload
+
+
+def names_of(payload: bytes) -> list[str]:
+    """Names joined by commas; ur_rtde adds a trailing comma, other clients do not."""
+    if len(payload) > NAMES_LIMIT:
+        raise WireError(f"list of names of {len(payload)} bytes: at most {NAMES_LIMIT}")
+    try:
+        text = payload.decode("ascii")
+    except UnicodeDecodeError:
+        raise WireError("list of names: must be ASCII") from None
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+class Recipe:
+    """An ordered choice of variables and the layout of its data package."""
+
+    def __init__(self, number: int, names: Sequence[str], types: Sequence[str]) -> None:
+        self.number = number
+        self.names = tuple(names)
+        self.types = tuple(types)
+        self.layout = struct.Struct(">" + "".join(TYPES[kind][0] * TYPES[kind][1] for kind in types))
+        self.scalars = tuple(TYPES[kind][1] == 1 for kind in types)
+        self._package = struct.Struct(">HBB" + self.layout.format[1:])
+
+    def package(self, values: Values) -> bytes:
+        """A whole data package message with the present values."""
+        flat: list[Any] = [self._package.size, DATA_PACKAGE, self.number]
+        for name, scalar in zip(self.names, self.scalars, strict=True):
+            if scalar:
+                flat.append(values[name])
+            else:
+                flat.extend(values[name])
+        return self._package.pack(*flat)
+
+    def read(self, payload: bytes) -> dict[str, Any]:
+        """Values of a data package whose recipe number has been taken off. WireError for a wrong length."""
+        if len(payload) != self.layout.size:
+            raise WireError(
+                f"data package for recipe {self.number}: {len(payload)} bytes, must be {self.layout.size}"
+            )
+        flat = iter(self.layout.unpack(payload))
+        return {
+            name: next(flat) if scalar else [next(flat) for _ in range(TYPES[kind][1])]
+            for name, scalar, kind in zip(self.names, self.scalars, self.types, strict=True)
+        }
+
+
+def setup_answer(kind: int, number: int, types: Iterable[str]) -> bytes:
+    """Recipe number (0: refused) and the types joined by commas, without a trailing one."""
+    return message(kind, bytes([number]) + ",".join(types).encode("ascii"))
+
+
+def text_of(payload: bytes) -> str:
+    """A text message as one readable line, whatever it holds."""
+    try:
+        length = payload[0]
+        text = payload[1 : 1 + length].decode("utf-8", "replace")
+        source_length = payload[1 + length]
+        source = payload[2 + length : 2 + length + source_length].decode("utf-8", "replace")
+    except IndexError:
+        raise WireError("text message: too short for its own lengths") from None
+    return f"{source}: {text}"
