@@ -32,15 +32,16 @@ bench: $(VENV)/.installed-test
 clean:
 	rm -rf $(VENV) out build dist
 
-# The stamps make installation run again only when pyproject.toml has changed.
+# The stamps make installation run again only when pyproject.toml has changed. pip comes first: the resolver of the one
+# that Python 3.10 brings (23.0) does not find the set of versions within ten minutes, a current one needs seconds.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "Installing ur-admittance into $(VENV) (some minutes the first time)"
-	@$(PIP) --editable .
+	@$(PIP) --upgrade pip && $(PIP) --editable .
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	@echo "Installing ur-admittance with its test tools into $(VENV) (some minutes the first time)"
-	@$(PIP) --editable '.[test,dev]'
+	@$(PIP) --upgrade pip && $(PIP) --editable '.[test,dev]'
 	@touch $@ $(VENV)/.installed
 
 $(BIN)/python:

@@ -152,6 +152,8 @@ REFUSED = [
     ("- 1\n", "f.yaml:1: the file must be a group of 'name: value' lines"),
     ("/**:\n  ros__parameters: 3\n", "f.yaml:2: ros__parameters must be a group of 'name: value' lines"),
     (HEAD + "    a: &x 1\n    b: *x\n", "f.yaml:4: aliases (*name) are not allowed, as in ROS"),
+    (HEAD + "    control_rate: 2026-01-01\n", "f.yaml:3: control_rate = 2026-01-01 Hz: must be a number >= 125 and <= 1000"),
+    (HEAD + "    control_rate: 2026-99-99\n", "f.yaml:3: control_rate has no readable value (month must be in 1..12)"),
     (HEAD + "    control_rate: [1, 2\n    x: 3\n", None),
     (HEAD + "    control_rate: !!python/object:os.system x\n", None),
     (HEAD + "\tcontrol_rate: 1\n", None),

@@ -106,7 +106,9 @@ class Contact(Group):
 
     stabilizer: Switch = parameter(True, "-", "raise the damping when a contact is stiffer than the damping can hold")
     ratio: Share = parameter(
-        0.35, "-", "delay over settling time that the damping in contact aims for; below 0.37 the force does not overshoot"
+        0.35,
+        "-",
+        "delay over settling time that the damping in contact aims for; below 0.37 the force does not overshoot",
     )
     max_damping: Two[Positive] = parameter((4000.0, 100.0), "Ns/m, Nms/rad", "the stabiliser never goes above it")
     threshold: Two[Positive] = parameter((2.0, 0.2), "N, Nm", "wrench on an axis that counts as contact")

@@ -87,4 +87,4 @@ def _plain(value: Any) -> str:
         return f"{value:.12g}"
     if isinstance(value, list | tuple):
         return f"[{', '.join(_plain(item) for item in value[:LONGEST_VALUE])}]"
-    return repr(value)
+    return repr(value) if isinstance(value, str) else str(value)

@@ -123,9 +123,16 @@ def _entries(text: str, file: str, node: str | None) -> Iterator[Entry]:
     except MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise ParameterError(f"{file}{line}: is not YAML ({error.problem or error.context})") from None
-    except (YAMLError, ValueError, RecursionError) as error:
+    except (YAMLError, RecursionError) as error:
         reason = str(error).splitlines()[0] if str(error) else "nested too deeply"
         raise ParameterError(f"{file}: is not YAML ({reason})") from None
+
+
+def _value(yaml: YAML, key: ScalarNode, value: Node, file: str) -> Any:
+    try:
+        return yaml.constructor.construct_document(value)
+    except ValueError as error:  # 2026-99-99, or a number of thousands of digits
+        raise ParameterError(f"{file}:{_line(key)}: {key.value} has no readable value ({error})", key.value) from None
 
 
 def _refuse_aliases(yaml: YAML, text: str, file: str) -> None:
