@@ -89,7 +89,9 @@ class CalmArm:
             raise RobotError(f"stopped: {sentence(status)}.")
         for age, what in (("joint_age", "joint state"), ("wrench_age", "wrench")):
             if not self.sample[age] <= OLD:
-                raise RobotError(f"stopped: no {what} for {1e3 * float(self.sample[age]):.0f} ms (limit {1e3 * OLD:.0f} ms).")
+                raise RobotError(
+                    f"stopped: no {what} for {1e3 * float(self.sample[age]):.0f} ms (limit {1e3 * OLD:.0f} ms)."
+                )
         if not (np.isfinite(self.sample["q"]).all() and np.isfinite(self.sample["wrench"]).all()):
             raise RobotError("stopped: joint angles or wrench are not finite numbers.")
 
@@ -117,7 +119,9 @@ class CalmArm:
             self.cycle(start + blend * (end - start), rate * (end - start) / (steps * self.period))
             lag = float(np.abs(self.sample["q"] - self._target).max())
             if lag > LAG:
-                raise RobotError(f"stopped: a joint is {lag:.2f} rad behind its command (limit {LAG} rad); is it blocked?")
+                raise RobotError(
+                    f"stopped: a joint is {lag:.2f} rad behind its command (limit {LAG} rad); is it blocked?"
+                )
             force = float(np.linalg.norm(self.sample["wrench"][:3] - first_force))
             if force > self.collision:
                 raise RobotError(

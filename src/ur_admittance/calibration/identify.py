@@ -147,8 +147,8 @@ def _light(
     rest = wrench - without_bias
     bias = rest[result.used].mean(axis=0)
     note = (
-        f"The weight beyond the sensor is {result.mass * STANDARD_GRAVITY:.2f} N, below the {lightest:.1f} N from which "
-        "a centre of mass and a mounting can be told: both are withheld (centre of mass at the sensor, mounting and "
+        f"The weight beyond the sensor is {result.mass * STANDARD_GRAVITY:.2f} N, below the {lightest:.1f} N from "
+        "which a centre of mass and a mounting can be told: both are withheld (centre of mass at the sensor, mounting and "
         "gravity as configured). If the tool is heavier than that, the robot already compensates it (payload setting)."
     )
     return replace(
@@ -170,7 +170,9 @@ def _with_notes(result: ToolCalibration, parameters: Parameters) -> ToolCalibrat
     angle = float(np.linalg.norm(vector))
     if np.degrees(angle) > 2.0:
         axis = " ".join(f"{x:.2f}" for x in vector / angle)
-        notes.append(f"The sensor is turned by {np.degrees(angle):.1f} degrees about [{axis}] against its configuration.")
+        notes.append(
+            f"The sensor is turned by {np.degrees(angle):.1f} degrees about [{axis}] against its configuration."
+        )
     if np.degrees(result.tilt) > 1.0:
         notes.append(f"The base is tilted by {np.degrees(result.tilt):.1f} degrees; `gravity` carries it.")
     return replace(result, notes=tuple(notes))

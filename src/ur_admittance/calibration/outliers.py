@@ -3,7 +3,7 @@
 import numpy as np
 
 from ur_admittance.calibration.model import Fit, fit, predicted
-from ur_admittance.calibration.readings import Array
+from ur_admittance.calibration.readings import Array, Flags
 from ur_admittance.errors import CalibrationError
 
 # A pose is wrong when the others predict it worse than this, and worse than five times their own scatter.
@@ -12,7 +12,7 @@ TIMES_SCATTER = 5.0
 SHARE = 6  # at most one pose in six may be dropped
 
 
-def without_outliers(R_flange_base: Array, wrench: Array, noise: tuple[float, float]) -> tuple[Array, Fit]:
+def without_outliers(R_flange_base: Array, wrench: Array, noise: tuple[float, float]) -> tuple[Flags, Fit]:
     """Which poses fit one rigid tool (n,) bool, and the fit to them. CalibrationError when too many do not."""
     n = len(wrench)
     used = np.ones(n, dtype=bool)
@@ -32,15 +32,15 @@ def without_outliers(R_flange_base: Array, wrench: Array, noise: tuple[float, fl
             )
 
 
-def _worst(R_flange_base: Array, wrench: Array, noise: tuple[float, float], used: Array) -> tuple[int, float, Fit]:
+def _worst(R_flange_base: Array, wrench: Array, noise: tuple[float, float], used: Flags) -> tuple[int, float, Fit]:
     """The pose without which the others fit best, how far it lies off their prediction, and their fit."""
     trials = []
-    for i in np.flatnonzero(used):
+    for i in map(int, np.flatnonzero(used)):
         others = used.copy()
         others[i] = False
         trial = fit(R_flange_base[others], wrench[others], noise)
         cost = float((_size(trial.residual) ** 2).sum())
-        trials.append((cost, int(i), trial))
+        trials.append((cost, i, trial))
     _, i, trial = min(trials, key=lambda entry: entry[0])
     there = predicted(trial.R_sensor_flange, trial.weight, trial.bias, trial.com, R_flange_base[i : i + 1])
     return i, float(_size(wrench[i : i + 1] - there)[0]), trial

@@ -33,15 +33,18 @@ def choose(
     candidates = np.array([q for q in candidates if clearance.way_is_clear(q0, q)]).reshape(-1, 6)
     if len(candidates) < count:
         raise CalibrationError(
-            f"from this posture the wrist can reach only {len(candidates)} of the {count} poses without coming near the "
-            "arm, the floor, the workspace box or a joint limit; move the tool up and away from the base, or use --manual."
+            f"from this posture the wrist can reach only {len(candidates)} of the {count} poses without coming near "
+            "the arm, the floor, the workspace box or a joint limit; move the tool up and away from the base, or set the "
+            "poses by hand (--manual)."
         )
     R_flange_base = np.array([model.forward(q)[0].T for q in candidates])
     chosen = _most_telling(information(R_flange_base, parameters.gravity), count)
     return _short_way(candidates[chosen], q0)
 
 
-def ways(model: RobotModel, parameters: Parameters, start: ArrayLike, poses: Array, reach: float | None = None) -> list[Array]:
+def ways(
+    model: RobotModel, parameters: Parameters, start: ArrayLike, poses: Array, reach: float | None = None
+) -> list[Array]:
     """For each pose the points to pass on the way to it (the pose last): straight, or through the start if that is
     not clear. The last element leads back to the start."""
     q0 = np.asarray(start, dtype=float)

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.calibration.model import predicted
-from ur_admittance.calibration.readings import Array
+from ur_admittance.calibration.readings import Array, Flags
 from ur_admittance.model.frames import rotation_from_rpy, rpy_from_rotation
 from ur_admittance.params import Parameters
 
@@ -37,7 +37,7 @@ class ToolCalibration:
     deviation: Deviation
     noise: tuple[float, float]  # of one sample [N, Nm]
     residual: Array  # (n, 6) reading minus model, dropped poses too [N, Nm]
-    used: Array  # (n,) bool: False for a pose that was dropped as an outlier
+    used: Flags  # (n,) bool: False for a pose that was dropped as an outlier
     excitation: float
     condition: float  # of the 15 unknowns, scaled
     notes: tuple[str, ...] = ()

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli import bench, params
+from ur_admittance.cli import bench, calibrate, params
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -15,6 +15,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(params.app, name="params")
+app.add_typer(calibrate.app, name="calibrate")
 app.command()(bench.bench)
 
 

@@ -1,0 +1,86 @@
+"""A calibration as a file: a ROS 2 parameter file that other parameter files include.
+
+    /**:
+      ros__parameters:
+        include: calibration.yaml        # next to this file; its values come first, this file has the last word
+
+How well it was determined stands in comments: they are for people, the numbers below them are for the controller.
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from ur_admittance.calibration.result import ToolCalibration
+from ur_admittance.errors import CalibrationError
+from ur_admittance.params import Parameters
+from ur_admittance.params.yaml import EVERY_NODE, SECTION, load_values
+
+OWN = ("gravity", "sensor.sign", "sensor.bias", "sensor.rotation", "tool.mass", "tool.center_of_mass")
+
+
+def dump_calibration(result: ToolCalibration) -> str:
+    """Text of the file: what is known about the quality as comments, then the parameters."""
+    lines = [f"# {line}" for line in _quality(result)]
+    lines += [f"{EVERY_NODE}:", f"  {SECTION}:"]
+    group = ""
+    for name, value in result.changes().items():
+        *groups, last = name.split(".")
+        if groups and groups[0] != group:
+            group = groups[0]
+            lines.append(f"    {group}:")
+        indent = "      " if groups else "    "
+        lines.append(f"{indent}{last}: {_number(value)}  # {_deviation(result, name)}")
+    return "\n".join(lines) + "\n"
+
+
+def save_calibration(result: ToolCalibration, path: str | Path) -> None:
+    """Written only when the parameters accept it."""
+    result.applied_to(Parameters())
+    try:
+        Path(path).write_text(dump_calibration(result), encoding="utf-8")
+    except OSError as error:
+        raise CalibrationError(f"{path}: cannot be written ({error.strerror}).") from None
+
+
+def with_calibration(parameters: Parameters, path: str | Path) -> Parameters:
+    """Parameters changed by a calibration file; anything in it that is not of a calibration is refused."""
+    values = load_values(path)
+    for name in values:
+        if name not in OWN:
+            raise CalibrationError(f"{path}: {name} does not belong into a calibration file ({', '.join(OWN)}).")
+    if "tool.mass" not in values or "sensor.bias" not in values:
+        raise CalibrationError(f"{path}: is not a calibration file, it has no tool.mass or sensor.bias.")
+    return parameters.changed(values)
+
+
+def _quality(result: ToolCalibration) -> list[str]:
+    channels = result.residual_channels
+    lines = [
+        f"Tool calibration of {result.robot or 'an arm'}, {result.made or 'undated'}: "
+        f"{int(result.used.sum())} poses used of {len(result.used)}",
+        f"residual RMS per axis: {channels[:3].round(4).tolist()} N, {channels[3:].round(5).tolist()} Nm",
+        f"noise of one sample: {result.noise[0]:.3f} N, {result.noise[1]:.4f} Nm; excitation {result.excitation:.3f}, "
+        f"condition number {result.condition:.0f}",
+    ]
+    return lines + list(result.notes)
+
+
+def _deviation(result: ToolCalibration, name: str) -> str:
+    d = result.deviation
+    words = {
+        "gravity": f"base axes, +-{np.degrees(d.tilt):.3f} degrees [m/s2]",
+        "sensor.sign": "as configured",
+        "sensor.bias": f"+-{d.force_bias:.4f} N, +-{d.torque_bias:.5f} Nm [N, Nm]",
+        "sensor.rotation": f"+-{np.degrees(d.rotation):.3f} degrees [rad]",
+        "tool.mass": f"+-{d.mass:.5f} kg [kg]",
+        "tool.center_of_mass": f"+-{1e3 * d.center_of_mass:.3f} mm, sensor frame [m]",
+    }
+    if name == "tool.center_of_mass" and result.center_of_mass is None:
+        return "withheld: the tool is too light"
+    return words[name]
+
+
+def _number(value: float | list[float]) -> str:
+    """Fixed-point with more digits than any sensor has: YAML 1.1 loaders read exponents without a dot as text."""
+    return f"[{', '.join(map(_number, value))}]" if isinstance(value, list) else f"{value:.8f}"

@@ -1,0 +1,180 @@
+"""ur-admittance calibrate: find tool mass, centre of mass, sensor bias, mounting and base tilt; test a calibration."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ur_admittance.calibration.arm import CalmArm
+    from ur_admittance.params import Parameters
+
+app = typer.Typer(
+    help="Find tool weight, sensor bias, mounting and tilt from the arm's own motion; test a calibration."
+)
+
+RobotOption = Annotated[str, typer.Option("--robot", help="sim, ros, or the address of an arm.")]
+ModelOption = Annotated[str, typer.Option("--model", help="Type of the arm, such as ur5e.")]
+ParamsOption = Annotated[
+    Path | None, typer.Option("--params", help="Parameter file: TCP, gravity, sensor.sign, limits.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", help="Which unknown tool and sensor the simulation has.")]
+MassOption = Annotated[float, typer.Option("--tool-mass", help="Mass of the simulated tool [kg].")]
+ReachOption = Annotated[float | None, typer.Option("--reach", help="Farthest part of the tool from the flange [m].")]
+
+
+@app.callback(invoke_without_command=True)
+def calibrate(
+    context: typer.Context,
+    robot: RobotOption = "sim",
+    model: ModelOption = "ur5e",
+    poses: Annotated[int, typer.Option("--poses", min=1, max=60, help="How many orientations to visit.")] = 12,
+    manual: Annotated[bool, typer.Option("--manual", help="You guide the arm to each pose by hand.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the poses; nothing moves.")] = False,
+    out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("calibration.yaml"),
+    figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write; default: beside the file.")] = None,
+    params: ParamsOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")] = False,
+    seed: SeedOption = 0,
+    tool_mass: MassOption = 1.5,
+    reach: ReachOption = None,
+) -> None:
+    """Turn the wrist through well-chosen orientations, read the sensor at rest, write calibration.yaml."""
+    if context.invoked_subcommand is not None:
+        return
+    from ur_admittance.calibration import report, session
+    from ur_admittance.calibration.file import save_calibration
+
+    parameters = _parameters(params, robot)
+    with _arm(robot, model, parameters, seed, tool_mass, commanding=not manual or robot == "sim") as (arm, info):
+        if manual:
+            typer.echo("Guide the arm to about 12 different orientations; after each one let go and press Enter.")
+            result = session.calibrate_by_hand(
+                arm, parameters, _by_hand(arm, parameters, robot, poses), typer.echo, info.name
+            )
+        else:
+            _list_poses(arm, parameters, poses, reach)
+            if dry_run:
+                return
+            if robot != "sim" and not yes:
+                typer.confirm("The arm will move slowly through these poses. Is the way free?", abort=True)
+            result = session.calibrate(arm, parameters, poses, reach, typer.echo, info.name)
+    typer.echo("\n" + report.text(result))
+    if robot == "sim":
+        typer.echo(_truth(arm.robot))
+    save_calibration(result, out)
+    picture = figure or out.with_suffix(".png")
+    report.figure(result, picture)
+    typer.echo(f"\nwritten: {out} and {picture}; use it with `include: {out.name}` in a parameter file beside it")
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="Calibration file to test.")],
+    robot: RobotOption = "sim",
+    model: ModelOption = "ur5e",
+    params: ParamsOption = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")] = False,
+    seed: SeedOption = 0,
+    tool_mass: MassOption = 1.5,
+    reach: ReachOption = None,
+) -> None:
+    """Test a calibration in three new orientations: which wrench is left with nothing touching the tool?"""
+    from ur_admittance.calibration import session
+    from ur_admittance.calibration.file import with_calibration
+
+    parameters = with_calibration(_parameters(params, robot), file)
+    with _arm(robot, model, parameters, seed, tool_mass) as (arm, _):
+        if robot != "sim" and not yes:
+            typer.confirm("The arm will move slowly through three orientations. Is the way free?", abort=True)
+        verdict = session.check(arm, parameters, reach=reach)
+    for number, (force, torque) in enumerate(zip(verdict.force, verdict.torque, strict=True), start=1):
+        typer.echo(f"pose {number}: {force:.3f} N, {torque:.4f} Nm left")
+    typer.echo(str(verdict))
+    if not verdict.good:
+        raise typer.Exit(1)
+
+
+@contextmanager
+def _arm(
+    robot: str, model: str, parameters: "Parameters", seed: int, tool_mass: float, commanding: bool = True
+) -> Iterator[tuple["CalmArm", Any]]:
+    """The connected arm; leaving the block stops it."""
+    from ur_admittance.calibration.arm import CalmArm
+    from ur_admittance.model import robot_model
+    from ur_admittance.robots.factory import open_robot
+    from ur_admittance.runtime.clock import RealTimeClock
+
+    options: dict[str, Any] = {}
+    if robot == "sim":
+        from ur_admittance.robots.unknown_tool import unknown_tool
+
+        options = {"world": unknown_tool(robot_model(model), seed, tool_mass)}
+    with ExitStack() as stack:
+        device = open_robot(robot, model, 1.0 / parameters.control_rate, **options)
+        info = device.connect()
+        stack.push(device.__exit__)
+        for sentence in info.sentences:
+            typer.echo(sentence)
+        if info.simulated:
+            yield CalmArm(device, info.model, 1.0 / info.rate, commanding=commanding), info
+            return
+        clock = RealTimeClock(info.rate)
+        clock.start()
+        try:
+            yield CalmArm(device, info.model, clock.period, clock.wait, commanding), info
+        finally:
+            clock.stop()
+
+
+def _parameters(file: Path | None, robot: str) -> "Parameters":
+    from ur_admittance.params import Parameters, load_parameters
+
+    if file is not None:
+        return load_parameters(file)
+    return Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]}) if robot == "sim" else Parameters()
+
+
+def _list_poses(arm: "CalmArm", parameters: "Parameters", count: int, reach: float | None) -> None:
+    import numpy as np
+
+    from ur_admittance.calibration.excitation import excitation
+    from ur_admittance.calibration.poses import choose
+
+    chosen = choose(arm.model, parameters, arm.q, count, reach=reach)
+    typer.echo(f"{'pose':>4}  {'joint angles [deg]':48}  flange z in base axes")
+    axes = [arm.model.forward(q)[0] for q in chosen]
+    for number, (q, R) in enumerate(zip(chosen, axes, strict=True), start=1):
+        angles = " ".join(f"{angle:7.1f}" for angle in np.degrees(q))
+        typer.echo(f"{number:4}  {angles:48}  {' '.join(f'{x:5.2f}' for x in R[:, 2])}")
+    value = excitation(np.array([R.T for R in axes]), parameters.gravity)
+    typer.echo(f"excitation {value:.3f} (0.1 and more is good)")
+
+
+def _by_hand(arm: "CalmArm", parameters: "Parameters", robot: str, count: int) -> Any:
+    """Ask for the next pose; the simulated arm is guided by an invisible hand."""
+    from ur_admittance.calibration.poses import choose
+
+    guided = choose(arm.model, parameters, arm.q, count) if robot == "sim" else None
+
+    def next_pose(number: int) -> bool:
+        if guided is not None:
+            if number > count:
+                return False
+            arm.move(guided[number - 1])
+            return True
+        answer = typer.prompt(f"pose {number}: Enter when the arm stands (q: enough)", default="", show_default=False)
+        return not str(answer).strip().lower().startswith("q")
+
+    return next_pose
+
+
+def _truth(device: Any) -> str:
+    from ur_admittance.robots.unknown_tool import truth
+
+    shown = []
+    for name, value in truth(device.world).items():
+        shown.append(f"  {name:20} " + " ".join(f"{x:9.4f}" for x in (value if isinstance(value, list) else [value])))
+    return "\ntruth in this simulation:\n" + "\n".join(shown)
