@@ -53,7 +53,7 @@ def test_a_run_repeats_to_the_last_byte() -> None:
 
 
 def test_a_dropped_wrench_grows_old_while_the_joints_stay_fresh() -> None:
-    robot, sample, command = make()
+    robot, sample, _ = make()
     robot.drop_wrench()
     robot.read(sample)
     last = np.array(sample["wrench"])

@@ -69,5 +69,5 @@ def test_a_signal_does_not_hand_out_its_own_memory() -> None:
 def test_bad_wrenches_are_refused() -> None:
     with pytest.raises(SimulationError, match="six finite numbers"):
         signals.step([1.0, 2.0])
-    with pytest.raises(SimulationError, match="duration = 0.0 s: must be > 0"):
+    with pytest.raises(SimulationError, match=r"duration = 0.0 s: must be > 0"):
         signals.ramp(W, 0.0)

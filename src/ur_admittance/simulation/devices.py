@@ -12,7 +12,7 @@ from ur_admittance.model import RobotModel
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
 Vector6 = tuple[float, float, float, float, float, float]
-Matrix = tuple[Vector, Vector, Vector]
+Matrix = tuple[Vector, ...]  # three rows
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 ZERO6: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -97,8 +97,8 @@ class FtSensor:
 # Assumed values of a UR5e, not identified on an arm: about 35 kN/m at the TCP.
 UR5E_STIFFNESS = (20e3, 20e3, 12e3, 4e3, 4e3, 3e3)  # [Nm/rad]
 UR5E_EFFORT = (150.0, 150.0, 150.0, 28.0, 28.0, 28.0)  # [Nm]
-# Rotor inertia seen through the gear, as in the MuJoCo Menagerie's UR5e.
-UR5E_ARMATURE = (0.1, 0.1, 0.1, 0.1, 0.1, 0.1)  # [kg m2]
+# Rotor inertia seen through the gear: large joints, wrist joints. Assumed too; it decides when hard contacts bounce.
+UR5E_ARMATURE = (0.6, 0.6, 0.6, 0.1, 0.1, 0.1)  # [kg m2]
 
 
 @dataclass(frozen=True)

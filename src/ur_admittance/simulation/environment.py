@@ -4,10 +4,11 @@ MuJoCo's contact force with a constant impedance d and direct solref (-k, -b) is
     F = k r / ((1 - d) A)        r: penetration [m], A: inverse weight of the tool body [1/kg]
 so that k = K (1 - d) A gives the stiffness K [N/m], and b likewise the damping [Ns/m]. A small d keeps the contact a
 spring: a larger one adds inertia to it (https://mujoco.readthedocs.io/en/stable/modeling.html#solver-parameters).
+Friction is viscous at first, IMPRATIO * STICTION_DAMPING per slip speed, and then Coulomb's: friction * F.
 """
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,7 @@ Kind = Literal["none", "floor", "wall", "incline", "cylinder", "hole"]
 
 IMPEDANCE = 0.01  # d
 IMPRATIO = 100.0  # friction this many times stiffer than the normal direction; at 1 the tool creeps at a third of mu
+STICTION_DAMPING = 50.0  # [Ns/m] 10 N at mu = 0.2 slip fully from 0.4 mm/s on
 SURFACE = "0.36 0.46 0.52 1"
 PATCH = 0.25  # [m] half size of what is drawn of an endless plane
 
@@ -32,8 +34,8 @@ class Environment:
 
     kind: Kind = "none"
     stiffness: float = 1e4  # [N/m] per contact point
-    damping: float = 50.0  # [Ns/m] per contact point
-    friction: float = 0.2  # Coulomb coefficient; fully there above friction * F / (100 damping) of slip [m/s]
+    damping: float = 8.0  # [Ns/m] per contact point: little, so that the controller must do the damping
+    friction: float = 0.2  # Coulomb coefficient
     gap: float = 0.02  # [m] between the tool's surface and the object at the start pose
     at: tuple[float, float, float] | None = None  # [m] point of contact in the base frame; overrides gap
     angle: float = 0.0  # [rad] of the incline, rising along +x
@@ -48,7 +50,7 @@ class Environment:
                 raise SimulationError(f"environment.{name} = {getattr(self, name)} {unit}: must be {allowed}.")
 
         need(self.stiffness > 0.0, "stiffness", "N/m", "> 0")
-        need(self.damping > 0.0 or self.friction == 0.0, "damping", "Ns/m", "> 0 where there is friction")
+        need(self.damping >= 0.0, "damping", "Ns/m", ">= 0")
         need(self.friction >= 0.0, "friction", "", ">= 0")
         need(abs(self.angle) < np.pi / 2, "angle", "rad", "between -pi/2 and pi/2")
         need(self.radius > 0.0, "radius", "m", "> 0")
@@ -60,31 +62,31 @@ class Environment:
         return cls()
 
     @classmethod
-    def floor(cls, stiffness: float = 1e4, **options: float) -> "Environment":
+    def floor(cls, stiffness: float = 1e4, **options: Any) -> "Environment":
         """A horizontal plane under the tool."""
-        return cls("floor", stiffness, **options)  # type: ignore[arg-type]
+        return cls("floor", stiffness, **options)
 
     @classmethod
-    def wall(cls, stiffness: float = 1e4, **options: float) -> "Environment":
+    def wall(cls, stiffness: float = 1e4, **options: Any) -> "Environment":
         """A vertical plane in front of the tool, facing the arm (normal -x)."""
-        return cls("wall", stiffness, **options)  # type: ignore[arg-type]
+        return cls("wall", stiffness, **options)
 
     @classmethod
-    def incline(cls, angle: float, stiffness: float = 1e4, **options: float) -> "Environment":
+    def incline(cls, angle: float, stiffness: float = 1e4, **options: Any) -> "Environment":
         """A plane that rises along +x by ``angle`` [rad]."""
-        return cls("incline", stiffness, angle=angle, **options)  # type: ignore[arg-type]
+        return cls("incline", stiffness, angle=angle, **options)
 
     @classmethod
-    def cylinder(cls, radius: float = 0.3, stiffness: float = 1e4, **options: float) -> "Environment":
+    def cylinder(cls, radius: float = 0.3, stiffness: float = 1e4, **options: Any) -> "Environment":
         """A lying cylinder, axis along y, its top under the tool."""
-        return cls("cylinder", stiffness, radius=radius, **options)  # type: ignore[arg-type]
+        return cls("cylinder", stiffness, radius=radius, **options)
 
     @classmethod
     def hole(
-        cls, peg_radius: float = 0.01, clearance: float = 0.0005, stiffness: float = 1e4, **options: float
+        cls, peg_radius: float = 0.01, clearance: float = 0.0005, stiffness: float = 1e4, **options: Any
     ) -> "Environment":
         """A block with a square hole that leaves ``clearance`` [m] around a centred peg."""
-        return cls("hole", stiffness, hole_half=peg_radius + clearance, **options)  # type: ignore[arg-type]
+        return cls("hole", stiffness, hole_half=peg_radius + clearance, **options)
 
     @property
     def normal(self) -> Array:
@@ -99,60 +101,60 @@ class Environment:
             return np.array(self.at)
         return p_tip - (tip_radius + self.gap) * self.normal
 
-    def solref(self, inverse_weight: float) -> tuple[float, float]:
-        """MuJoCo's (-k, -b) for this stiffness and damping, ``inverse_weight`` of the tool body [1/kg]."""
+    def solref(self, inverse_weight: float) -> tuple[tuple[float, float], tuple[float, float]]:
+        """MuJoCo's (-k, -b) along the normal and along the surface, ``inverse_weight`` of the tool body [1/kg]."""
         scale = (1.0 - IMPEDANCE) * inverse_weight
-        return -self.stiffness * scale, -self.damping * scale
+        return (-self.stiffness * scale, -self.damping * scale), (-self.stiffness * scale, -STICTION_DAMPING * scale)
+
+    def pairs(self) -> list[str]:
+        """MJCF contact pairs of the tool's tip with each geom: a pair can have a friction of its own."""
+        mu = max(self.friction, 1e-5)  # the smallest that MuJoCo takes
+        return [
+            f'<pair geom1="tip" geom2="surface{i}" condim="3" friction="{mu} {mu} 0.005 0.0001 0.0001" '
+            f'solimp="{IMPEDANCE} {IMPEDANCE} 0.001 0.5 1"/>'
+            for i in range(len(self.geoms()))
+        ]
 
     def geoms(self) -> list[str]:
         """MJCF geoms in the frame of the object: origin at the point of contact, base axes."""
+        return [f'<geom name="surface{i}" rgba="{SURFACE}" {shape}/>' for i, shape in enumerate(self._shapes())]
+
+    def _shapes(self) -> list[str]:
         if self.kind == "none":
             return []
         if self.kind == "cylinder":
             r = self.radius
-            return [_geom(f'type="cylinder" size="{r} {PATCH}" pos="0 0 {-r}" euler="1.5707963267948966 0 0"', self)]
+            return [f'type="cylinder" size="{r} {PATCH}" pos="0 0 {-r}" zaxis="0 1 0"']
         if self.kind == "hole":
             return self._block_with_hole()
         x, y, z = self.normal
-        return [_geom(f'type="plane" size="{PATCH} {PATCH} 0.01" zaxis="{x} {y} {z}"', self)]
+        return [f'type="plane" size="{PATCH} {PATCH} 0.01" zaxis="{x} {y} {z}"']
 
     def _block_with_hole(self) -> list[str]:
         """Four boxes around the chamfer, four around the hole under it, four tilted ones between, and the bottom."""
         a, c, depth, outer = self.hole_half, self.chamfer, self.depth, self.hole_half + 0.05
         boxes = []
         for turn in range(4):  # boxes laid like a pinwheel leave neither gap nor overlap: one contact per touch
-            boxes.append(_box(turn, (a + c, outer), (-a - c, outer), (-depth, 0.0), self))
-            boxes.append(_box(turn, (a, a + c), (-a, a + c), (-depth, -c), self))
+            boxes.append(_box(turn, (a + c, outer), (-a - c, outer), (-depth, 0.0)))
+            boxes.append(_box(turn, (a, a + c), (-a, a + c), (-depth, -c)))
             # 45 degrees, from (r = a, z = -c) to (r = a + c, z = 0); its body lies behind that face
             half, thick = c / np.sqrt(2.0), c / 4.0
             centre_r = a + c / 2 + thick / np.sqrt(2.0)
             centre_z = -c / 2 - thick / np.sqrt(2.0)
             cos, sin = ((1, 0), (0, 1), (-1, 0), (0, -1))[turn]
             boxes.append(
-                _geom(
-                    f'type="box" size="{half} {a + c} {thick}" pos="{centre_r * cos} {centre_r * sin} {centre_z}" '
-                    f'xyaxes="{cos} {sin} 1 {-sin} {cos} 0"',
-                    self,
-                )
+                f'type="box" size="{half} {a + c} {thick}" pos="{centre_r * cos} {centre_r * sin} {centre_z}" '
+                f'xyaxes="{cos} {sin} 1 {-sin} {cos} 0"'
             )
-        boxes.append(_geom(f'type="box" size="{outer} {outer} 0.01" pos="0 0 {-depth - 0.01}"', self))
+        boxes.append(f'type="box" size="{outer} {outer} 0.01" pos="0 0 {-depth - 0.01}"')
         return boxes
 
 
-def _box(turn: int, x: tuple[float, float], y: tuple[float, float], z: tuple[float, float], env: Environment) -> str:
+def _box(turn: int, x: tuple[float, float], y: tuple[float, float], z: tuple[float, float]) -> str:
     """A box given by its extents, turned by quarter turns about z."""
     cx, cy = (x[0] + x[1]) / 2, (y[0] + y[1]) / 2
     hx, hy = (x[1] - x[0]) / 2, (y[1] - y[0]) / 2
     for _ in range(turn):
         cx, cy, hx, hy = -cy, cx, hy, hx
     size, position = f"{hx} {hy} {(z[1] - z[0]) / 2}", f"{cx} {cy} {(z[0] + z[1]) / 2}"
-    return _geom(f'type="box" size="{size}" pos="{position}"', env)
-
-
-def _geom(attributes: str, env: Environment) -> str:
-    # priority: the object's contact parameters hold, not a mixture with the tool's
-    impedance = f"{IMPEDANCE} {IMPEDANCE} 0.001 0.5 1"
-    return (
-        f'<geom {attributes} contype="2" conaffinity="1" priority="1" condim="3" friction="{env.friction} 0 0" '
-        f'solimp="{impedance}" rgba="{SURFACE}"/>'
-    )
+    return f'type="box" size="{size}" pos="{position}"'

@@ -22,6 +22,7 @@ from ur_admittance.core.spatial import cross, log_so3, multiply_transposed, rota
 F = np.float64
 I = np.int64  # noqa: E741
 
+MAX_SPEED = 1e3  # [rad/s] no arm: the simulation has diverged
 MEAN_S = 0.1  # [s] over which a sensor averages before it zeroes itself
 
 PLANT = np.dtype(
@@ -69,6 +70,12 @@ PLANT = np.dtype(
     ],
     align=True,
 )
+
+
+def new_plant() -> np.ndarray:
+    """One zeroed record, as an array. Without the compiler its fields need a recarray to be read as attributes."""
+    records = np.zeros(1, PLANT)
+    return records.view(np.recarray) if config.DISABLE_JIT else records
 
 
 def _mujoco_library():
@@ -128,7 +135,11 @@ def joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc):
             arm[i] = p_com[i] - anchors[j, i]
         cross(arm, plant.payload_excess, moment)
         torque -= axes[j, 0] * moment[0] + axes[j, 1] * moment[1] + axes[j, 2] * moment[2]
-        plant.torque[j] = min(max(torque, -plant.effort[j]), plant.effort[j])
+        if torque > plant.effort[j]:  # written so that a NaN stays one
+            torque = plant.effort[j]
+        elif torque < -plant.effort[j]:
+            torque = -plant.effort[j]
+        plant.torque[j] = torque
         qfrc[j] = plant.torque[j]
 
 
@@ -189,7 +200,7 @@ def advance(
     external,
     sensed,
 ):
-    """``count`` physics steps towards ``q_end``. True as long as the numbers are finite.
+    """``count`` physics steps towards ``q_end``. False once the motion or the command is beyond all bounds.
 
     model, data: addresses of MuJoCo's structs; the arrays from q on are views of them. velocity, external: MuJoCo's
     spatial vectors, angular first, about ``origin`` (the arm's centre of mass), base axes.
@@ -215,6 +226,9 @@ def advance(
         mj_step1(model, data)
 
         joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc)
+        for j in range(6):  # before MuJoCo sees it: it would write a log file
+            if not (abs(qfrc[j]) < math.inf and abs(qd[j]) < MAX_SPEED):
+                return False
         follow_command(plant, commands, share, q_start, q_end, h)
 
         rotate(R_tool, plant.grip, p_grip)
@@ -261,8 +275,4 @@ def advance(
     for j in range(6):
         plant.setpoint[j] = q_end[j]
     report(plant, noise, count * h)
-    finite = True
-    for j in range(6):
-        if not abs(qd[j]) < 1e3:
-            finite = False
-    return finite
+    return True

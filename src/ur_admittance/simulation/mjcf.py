@@ -63,6 +63,7 @@ def generate(
     {"</body>" * 6}
     <body name="environment">{" ".join(environment.geoms())}</body>
   </worldbody>
+  <contact>{" ".join(environment.pairs())}</contact>
   <sensor>
     <force name="force" site="ft"/>
     <torque name="torque" site="ft"/>
@@ -164,14 +165,13 @@ def _tool(model: RobotModel, tool: Tool, sensor: FtSensor) -> str:
     r_flange, z_tcp = Look.of(model).wrist, np.array(tool.tcp_rotation)[:, 2]
     disc, tip = 0.25 * r_flange, tool.tip
     shapes = [_tube((0, 0, 0), (0, 0, disc), 0.9 * r_flange, STEEL)]
-    collides = 'contype="1" conaffinity="2"'
     if tool.shape == "peg":
         root = np.array(tool.tcp) - tool.peg_length * z_tcp
         shapes += [_tube((0, 0, disc), root, 0.5 * r_flange, DARK, "capsule")]
-        shapes += [_tube(root, tip, tool.radius, STEEL, "capsule", f'name="tip" {collides}')]
+        shapes += [_tube(root, tip, tool.radius, STEEL, "capsule", 'name="tip"')]
     else:
         shapes += [_tube((0, 0, disc), tip, max(0.8 * tool.radius, 0.004), DARK, "capsule")]
-        shapes += [f'<geom name="tip" type="sphere" size="{tool.radius}" pos="{_text(tip)}" rgba="{BLUE}" {collides}/>']
+        shapes += [f'<geom name="tip" type="sphere" size="{tool.radius}" pos="{_text(tip)}" rgba="{BLUE}"/>']
     return f"""<body name="tool" {_pose(model.chain_position[6], model.chain_rotation[6])}>
       <inertial pos="{_text(tool.com)}" mass="{max(tool.mass, 1e-6)}" fullinertia="{_six(tool.inertia_matrix())}"/>
       <site name="ft" size="0.004" rgba="0 0 0 0" {_pose(np.array(sensor.position), np.array(sensor.rotation))}/>

@@ -51,7 +51,7 @@ class World:
         self._tcp_site = self.mj_model.site("tcp").id
         self._set_contact_stiffness()
 
-        self._records = np.zeros(1, kernels.PLANT)
+        self._records = kernels.new_plant()
         self._plant = self._records[0]
         self._commands = np.zeros((1 + self._steps_of("servo.delay", self.servo.delay), 6))
         self._readings = np.zeros((1 + self._steps_of("sensor.delay", self.sensor.delay), 6))
@@ -209,10 +209,8 @@ class World:
 
     def _set_contact_stiffness(self) -> None:
         mj = self.mj_model
-        solref = self.environment.solref(float(mj.body_invweight0[self._tool_body, 0]))
-        body = mj.body("environment")
-        first, count = int(body.geomadr[0]), int(body.geomnum[0])
-        mj.geom_solref[first : first + count] = solref
+        normal, along = self.environment.solref(float(mj.body_invweight0[self._tool_body, 0]))
+        mj.pair_solref[:], mj.pair_solreffriction[:] = normal, along
         self._tip_geom = mj.geom("tip").id
 
     def _fill_plant(self) -> None:
