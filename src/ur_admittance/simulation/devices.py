@@ -97,7 +97,8 @@ class FtSensor:
 # Assumed values of a UR5e, not identified on an arm: about 35 kN/m at the TCP.
 UR5E_STIFFNESS = (20e3, 20e3, 12e3, 4e3, 4e3, 3e3)  # [Nm/rad]
 UR5E_EFFORT = (150.0, 150.0, 150.0, 28.0, 28.0, 28.0)  # [Nm]
-# Rotor inertia seen through the gear: large joints, wrist joints. Assumed too; it decides when hard contacts bounce.
+# Rotor inertia seen through the gear: large joints, wrist joints. Not identified on an arm: the large joints' value was
+# fitted so that the least damping that is stable on 100 kN/m agrees with reference simulations of a UR5e.
 UR5E_ARMATURE = (0.6, 0.6, 0.6, 0.1, 0.1, 0.1)  # [kg m2]
 
 
@@ -123,8 +124,8 @@ class Servo:
             _need(min(self.stiffness) > 0.0, f"servo.stiffness = {self.stiffness} Nm/rad: must be > 0.")
 
     def stiffness_of(self, model: RobotModel) -> Array:
-        """kp of this arm (6,) [Nm/rad]. Torque grows as payload times reach, stiffness at the TCP as kp / reach^2:
-        scaling by the torque limit keeps small and large arms near the UR5e's stiffness."""
+        """kp of this arm (6,) [Nm/rad]: the UR5e's, scaled by the torque limits. At the TCP in the home position this
+        gives 13 to 18 kN/m for a UR3e, 29 to 43 for a UR5e, 31 to 81 for a UR20: plausible, not measured."""
         if self.stiffness is not None:
             return np.array(self.stiffness)
         return np.array(UR5E_STIFFNESS) * _strength(model)

@@ -34,7 +34,7 @@ class Environment:
 
     kind: Kind = "none"
     stiffness: float = 1e4  # [N/m] per contact point
-    damping: float = 8.0  # [Ns/m] per contact point: little, so that the controller must do the damping
+    damping: float = 8.0  # [Ns/m] per contact point; little, fitted to the same reference as the rotor inertia
     friction: float = 0.2  # Coulomb coefficient
     gap: float = 0.02  # [m] between the tool's surface and the object at the start pose
     at: tuple[float, float, float] | None = None  # [m] point of contact in the base frame; overrides gap
