@@ -26,8 +26,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.installed-test
-	@test -d benchmarks || { echo "make: there are no benchmarks yet"; exit 1; }
-	@set -e; for script in benchmarks/*.py; do echo "$$script"; $(BIN)/python "$$script"; done
+	$(BIN)/ur-admittance bench
 
 clean:
 	rm -rf $(VENV) out build dist

@@ -62,7 +62,7 @@ REFUSED = [
     ({"admittance.mass": [8, 8, 8, 1, 1, True]}, "admittance.mass[5] = true kg m2: must be a number"),
     ({"admittance.enabled_axes": [True, 1, True, True, True, True]}, "admittance.enabled_axes[1] = 1: must be true or false"),
     ({"admittance.integrator": "euler"}, "admittance.integrator = 'euler': must be exact, rk4 or semi_implicit_euler"),
-    ({"control_frame": "tool"}, "control_frame = 'tool': must be base, tcp or task"),
+    ({"control_frame": "tool"}, "control_frame = 'tool': must be base, tcp, task or normal"),
     ({"control_rate": 100}, "control_rate = 100 Hz: must be >= 125"),
     ({"control_rate": "500"}, "control_rate = '500' Hz: must be a number >= 125 and <= 1000"),
     ({"safety.max_force": None}, "safety.max_force = null N: must be a number > 0"),

@@ -20,7 +20,7 @@ def list_parameters(context: typer.Context) -> None:
     from ur_admittance.params.table import rows
 
     # A pipe has no width: wide enough to keep each parameter on one line, so that grep finds it.
-    console = Console(width=None if sys.stdout.isatty() else 300)
+    console = Console(width=None if sys.stdout.isatty() else 1000)
     table = Table(box=None, pad_edge=False)
     table.add_column("name", no_wrap=True)
     for heading in ("default", "unit", "allowed", "help"):

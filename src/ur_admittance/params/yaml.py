@@ -119,7 +119,7 @@ def _entries(text: str, file: str, node: str | None) -> Iterator[Entry]:
             raise ParameterError(f"{file}: is empty; a parameter file starts with '{EVERY_NODE}:' and '  {SECTION}:'")
         for section in _chosen(dict(_sections(root, file)), node, file):
             for key, value in _leaves(section, file):
-                yield Entry(key.value, yaml.constructor.construct_document(value), _line(key), file)
+                yield Entry(key.value, _value(yaml, key, value, file), _line(key), file)
     except MarkedYAMLError as error:
         line = f":{error.problem_mark.line + 1}" if error.problem_mark else ""
         raise ParameterError(f"{file}{line}: is not YAML ({error.problem or error.context})") from None
