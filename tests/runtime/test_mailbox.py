@@ -144,6 +144,44 @@ def test_a_hostile_message_is_answered_with_a_sentence_and_changes_nothing(mailb
     assert (controller.params.tobytes(), controller.sample.tobytes(), controller.parameters) == before
 
 
+EXPENSIVE = [
+    {"set": {"admittance.mass" * 400: 1}},
+    {"set": {"admittance." + "b." * 2000 + "c": 1}},
+    {"set": {f"admittance.mas{i}": 1 for i in range(300)}},
+    {"set": {"admittance.mass": ["a"] * 1500}},
+    {"set": {"admittance.stiffness": {"a": {"b": [[[]]] * 900}}}},
+]
+
+
+@pytest.mark.parametrize("message", EXPENSIVE, ids=range(len(EXPENSIVE)))
+def test_no_message_costs_more_than_setting_a_parameter_does(mailbox, controller, message):
+    """A search for the nearest known name in the loop took half a second for the first of these."""
+
+    def cost(message):
+        costs = []
+        for i in range(5):
+            data = json.dumps(message(i)).encode()
+            begin = time.perf_counter()
+            mailbox.answer(controller, data)
+            costs.append(time.perf_counter() - begin)
+        return min(costs)
+
+    usual = cost(lambda i: {"set": {"admittance.mass": [5.0 + i] * 3 + [0.5] * 3}})
+    assert not ask(mailbox, controller, message).accepted
+    assert cost(lambda i: message) < 4.0 * usual
+
+
+def test_the_sender_is_told_the_nearest_known_name(name, mailbox, controller, robot):
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(send({"set": {"admittance.mas": 1}}, name, timeout=10.0)))
+    thread.start()
+    run(
+        controller, robot, RealTimeClock(500.0), mailbox=mailbox, on_tick=lambda c: not thread.is_alive(), duration=20.0
+    )
+    thread.join()
+    assert answers[0].text == "admittance.mas is not a parameter; the nearest known name is admittance.mass"
+
+
 _JSON = st.recursive(
     st.none() | st.booleans() | st.floats() | st.integers() | st.text(max_size=20),
     lambda inner: st.lists(inner, max_size=7) | st.dictionaries(st.text(max_size=12), inner, max_size=3),

@@ -71,6 +71,7 @@ class LogWriter:
         try:
             self._add(record, params, about, reason)
         except OSError as error:
+            self._file.abandon()
             raise self._refusal(error) from error
 
     def close(self) -> None:

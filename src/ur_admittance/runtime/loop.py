@@ -12,7 +12,6 @@ import signal
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Protocol
 
@@ -22,7 +21,8 @@ from ur_admittance.core.records import Mode, Status, new
 from ur_admittance.errors import RobotError, UrAdmittanceError
 from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.interfaces import LOOP, Controller, LoopRobot, Publisher, scalar, vector
-from ur_admittance.runtime.statistics import Distribution, Histogram
+from ur_admittance.runtime.report import LoopReport
+from ur_admittance.runtime.statistics import Histogram
 
 MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (seeds: 0 < dt <= 0.1)
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
@@ -35,39 +35,6 @@ class LoopError(UrAdmittanceError):
 
 class Mailbox(Protocol):
     def poll(self, controller: Controller) -> object: ...
-
-
-@dataclass(frozen=True)
-class LoopReport:
-    """How the loop ran; durations in seconds."""
-
-    ticks: int
-    ended_because: str
-    mode: Mode
-    status: Status
-    reason: str  # the controller's sentence
-    period: Distribution
-    lateness: Distribution
-    latency: Distribution  # read to write
-    publish: Distribution
-    missed: int  # deadlines skipped
-    overruns: int  # cycles longer than the period
-    stalls: int  # pauses longer than 0.1 s: each is a fault
-    bad_periods: int  # samples whose dt was outside 0 < dt <= 0.1 s
-    publish_problem: str  # why publishing ended early, empty: it did not
-
-    def __str__(self) -> str:
-        lines = [
-            f"{self.ticks} cycles; ended: {self.ended_because}; {self.mode.name.lower()}: {self.reason}",
-            f"period        {self.period}",
-            f"start late by {self.lateness}",
-            f"read to write {self.latency}",
-            f"publishing    {self.publish}",
-            f"{self.missed} deadlines missed, {self.overruns} cycles longer than the period, {self.stalls} stalls",
-        ]
-        if self.publish_problem:
-            lines.append(f"publishing ended early: {self.publish_problem}")
-        return "\n".join(lines)
 
 
 def run(

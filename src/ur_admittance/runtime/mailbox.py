@@ -4,8 +4,9 @@
     {"request": "activate" | "deactivate" | "stop" | "reset_fault" | "latch_reference" | "zero_ft_sensor"}
     {"reference": {"twist": [6]} | {"wrench": [6]} | {"position": [3], "rotation": [[3], [3], [3]]}}
 
-The answer is {"accepted": true or false, "text": "..."}. The loop only looks whether something has arrived (0.5 us);
-nobody can make it wait. A message that is malformed, too long or refused is answered with a sentence.
+The answer is {"accepted": true or false, "text": "..."}. The loop only looks whether something has arrived (0.6 us);
+nobody can make it wait. A message that is malformed, too long or refused is answered with a sentence. What one costs
+the loop, after its command is out: a request 5 us, parameters 0.5 ms (validation), the worst hostile one no more.
 """
 
 import contextlib
@@ -19,9 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.params.sentences import nearest
 from ur_admittance.runtime import places
 from ur_admittance.runtime.interfaces import Controller
-from ur_admittance.runtime.requests import HANDLERS, Handler, checked_object
+from ur_admittance.runtime.requests import HANDLERS, UNKNOWN, Handler, checked_object
 
 MAX_MESSAGE_BYTES = 8192  # parsing one of these takes 0.1 ms; a complete set of parameters has 2000
 _ANSWER_BYTES = 4096
@@ -105,7 +107,10 @@ def send(message: dict[str, Any], name: str = places.DEFAULT_NAME, timeout: floa
         except PermissionError:
             raise UrAdmittanceError(f"controller {name!r} belongs to another user") from None
     answer = json.loads(raw)
-    return Answer(bool(answer["accepted"]), str(answer["text"]))
+    text = str(answer["text"])
+    if text.endswith(UNKNOWN):
+        text += f"; the nearest known name is {nearest(text.removesuffix(UNKNOWN))}"
+    return Answer(bool(answer["accepted"]), text)
 
 
 def _bind(path: Path, name: str) -> socket.socket:

@@ -14,6 +14,7 @@ import json
 import mmap
 import os
 import zlib
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -73,8 +74,7 @@ class TelemetryWriter:
         size = RING_AT + slots * SLOT.itemsize
         self._descriptor = _create(self.path, name, size)
         self._memory = memory = Memory(self._descriptor, size, writable=True)
-        memory.bytes[:] = bytes(size)  # every page is touched before the loop starts
-        memory.header[0] = (LAYOUT, slots, os.getpid(), 0, 0)
+        memory.bytes[RING_AT:] = bytes(size - RING_AT)  # every page is touched before the loop starts
         self._number = memory.ring["number"]
         self._checksum = memory.ring["checksum"]
         self._head = 0
@@ -162,21 +162,42 @@ def as_json(controller: Controller) -> str:
     return dump() if dump is not None else json.dumps(controller.parameters)
 
 
-def _create(path: Any, name: str, size: int) -> int:
-    """A new file of our own; one left behind by a killed process is replaced, one of a running process is not."""
+def _create(path: Path, name: str, size: int) -> int:
+    """A new file of our own that appears under its name when it is complete. One left behind by a killed process is
+    replaced, one of a running process is not."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}")
+    unfinished.unlink(missing_ok=True)
+    descriptor = os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        old = os.open(path, os.O_RDWR)
-    except FileNotFoundError:
-        pass
-    except PermissionError:
-        raise UrAdmittanceError(f"{path} belongs to another user; choose another name than {name!r}") from None
-    else:
+        places.own(descriptor)
+        os.posix_fallocate(descriptor, 0, size)  # a full memory file system is an error now, not a crash later
+        slots = (size - RING_AT) // SLOT.itemsize
+        os.pwrite(descriptor, np.array([(LAYOUT, slots, os.getpid(), 0, 0)], HEADER).tobytes(), 0)
+        _take_name(unfinished, path, name)
+    except BaseException as error:
+        os.close(descriptor)
+        if isinstance(error, OSError):
+            raise UrAdmittanceError(f"telemetry memory {path} cannot be made: {error.strerror}") from None
+        raise
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return descriptor
+
+
+def _take_name(unfinished: Path, path: Path, name: str) -> None:
+    for _ in range(3):  # others may clean up, or start, at the same moment
+        try:
+            os.link(unfinished, path)
+            return
+        except FileExistsError:
+            pass
+        try:
+            old = os.open(path, os.O_RDWR)
+        except FileNotFoundError:
+            continue
         owned = places.is_owned(old)
         os.close(old)
         if owned:
-            raise UrAdmittanceError(places.already_running(name))
+            break
         path.unlink(missing_ok=True)
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-    places.own(descriptor)
-    os.posix_fallocate(descriptor, 0, size)  # a full memory file system is an error now, not a crash later
-    return descriptor
+    raise UrAdmittanceError(places.already_running(name))

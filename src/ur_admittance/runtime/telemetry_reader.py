@@ -36,7 +36,7 @@ class TelemetryReader:
             raise UrAdmittanceError(f"controller {name!r} belongs to another user: {path} may not be read") from None
         size = os.fstat(self._descriptor).st_size
         if size < RING_AT + SLOT.itemsize:
-            raise UrAdmittanceError(f"controller {name!r} is only starting, or {path} is no telemetry memory")
+            raise UrAdmittanceError(f"{path} is no telemetry memory of a controller")
         self._memory = Memory(self._descriptor, size, writable=False)
         if int(self._memory.header["layout"][0]) != LAYOUT:
             raise UrAdmittanceError(f"controller {name!r} runs another version of this program; restart one of them")

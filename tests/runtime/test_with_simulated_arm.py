@@ -1,0 +1,107 @@
+"""The whole runtime around the simulated arm: zeroed, activated and pushed by messages, recorded, replayed."""
+
+import numpy as np
+import pytest
+
+from ur_admittance.control import AdmittanceController
+from ur_admittance.core.records import Mode, Status
+from ur_admittance.model import robot_model
+from ur_admittance.robots import SimulatedRobot
+from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
+from ur_admittance.runtime.log import read_log
+from ur_admittance.runtime.loop import run
+from ur_admittance.runtime.mailbox import Mailbox
+from ur_admittance.runtime.recorder import Recorder
+from ur_admittance.runtime.replay import replay
+from ur_admittance.runtime.why import why
+from ur_admittance.simulation import World
+
+
+@pytest.fixture
+def arm():
+    model = robot_model("ur5e")
+    controller = AdmittanceController(model)
+    controller.configure()
+    with SimulatedRobot(World(model)) as robot:
+        yield controller, robot
+
+
+def scenario(mailbox, robot):
+    """Half a second of rest, zero, activate, a push of 15 N along x for a second, stop."""
+
+    def push(controller, force):
+        profile = np.array(force, dtype=float)
+        robot.world.push(lambda time: profile)
+
+    mailbox.handlers["push"] = push
+    orders = {
+        300: b'{"request": "zero_ft_sensor"}',
+        310: b'{"request": "activate"}',
+        350: b'{"push": [15, 0, 0, 0, 0, 0]}',
+        850: b'{"push": [0, 0, 0, 0, 0, 0]}',
+        1200: b'{"request": "stop"}',
+    }
+    count = 0
+
+    def on_tick(controller):
+        nonlocal count
+        count += 1
+        if count in orders:
+            answer = mailbox.answer(controller, orders[count])
+            assert answer.accepted, answer.text
+        return count > 1250
+
+    return on_tick
+
+
+def test_a_push_by_message_moves_the_simulated_arm_and_the_recording_replays_exactly(arm, name, tmp_path):
+    controller, robot = arm
+    path = tmp_path / "run.mcap"
+    with Mailbox(name) as mailbox, Recorder(path, model="ur5e", rate=500.0) as recorder:
+        report = run(
+            controller,
+            robot,
+            LockstepClock(500.0),
+            telemetry=recorder,
+            mailbox=mailbox,
+            on_tick=scenario(mailbox, robot),
+        )
+    assert report.status == Status.OK
+    assert report.mode == Mode.INACTIVE
+    log = read_log(path)
+    moved = log.ticks["command"]["p_tcp"][-1] - log.ticks["command"]["p_tcp"][0]
+    assert 0.05 < moved[0] < 0.4, "15 N against 64 Ns/m for one second"
+    assert abs(moved[1]) < 0.02
+    assert abs(moved[2]) < 0.02
+    assert replay(log).exact
+    assert "active: the arm obeys forces" in why(log)
+
+
+def test_a_protective_stop_of_the_arm_is_told_by_its_recording(arm, tmp_path):
+    controller, robot = arm
+    count = 0
+
+    def on_tick(controller):
+        nonlocal count
+        count += 1
+        if count == 5:
+            controller.activate()
+        elif count == 100:
+            robot.protective_stop()
+        return count == 200
+
+    with Recorder(tmp_path / "run.mcap", model="ur5e") as recorder:
+        report = run(controller, robot, LockstepClock(500.0), telemetry=recorder, on_tick=on_tick)
+    assert report.status == Status.PROTECTIVE_STOP
+    assert "the robot is in a protective stop" in why(read_log(tmp_path / "run.mcap"))
+
+
+def test_the_simulated_arm_keeps_up_with_the_clock():
+    model = robot_model("ur5e")
+    controller = AdmittanceController(model)
+    controller.configure()
+    with SimulatedRobot(World(model), realtime=True) as robot:
+        report = run(controller, robot, RealTimeClock(500.0), duration=0.5)
+        assert robot.world.time == pytest.approx(0.5, abs=0.3)
+    assert report.status == Status.OK
+    assert report.bad_periods == 0
