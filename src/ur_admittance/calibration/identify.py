@@ -148,8 +148,8 @@ def _light(
     bias = rest[result.used].mean(axis=0)
     note = (
         f"The weight beyond the sensor is {result.mass * STANDARD_GRAVITY:.2f} N, below the {lightest:.1f} N from "
-        "which a centre of mass and a mounting can be told: both are withheld (centre of mass at the sensor, mounting and "
-        "gravity as configured). If the tool is heavier than that, the robot already compensates it (payload setting)."
+        "which a centre of mass and a mounting can be told: both are withheld (centre of mass at the sensor, mounting "
+        "and gravity as configured). If the tool is heavier than that, its payload setting already compensates it."
     )
     return replace(
         result,

@@ -34,8 +34,8 @@ def choose(
     if len(candidates) < count:
         raise CalibrationError(
             f"from this posture the wrist can reach only {len(candidates)} of the {count} poses without coming near "
-            "the arm, the floor, the workspace box or a joint limit; move the tool up and away from the base, or set the "
-            "poses by hand (--manual)."
+            "the arm, the floor, the workspace box or a joint limit; move the tool up and away from the base, or set "
+            "the poses by hand (--manual)."
         )
     R_flange_base = np.array([model.forward(q)[0].T for q in candidates])
     chosen = _most_telling(information(R_flange_base, parameters.gravity), count)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli import bench, calibrate, params
+from ur_admittance.cli import bench, calibrate, check_frames, params
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 app.add_typer(params.app, name="params")
 app.add_typer(calibrate.app, name="calibrate")
+app.command("check-frames")(check_frames.check_frames)
 app.command()(bench.bench)
 
 

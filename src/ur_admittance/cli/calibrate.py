@@ -47,8 +47,9 @@ def calibrate(
     from ur_admittance.calibration import report, session
     from ur_admittance.calibration.file import save_calibration
 
-    parameters = _parameters(params, robot)
-    with _arm(robot, model, parameters, seed, tool_mass, commanding=not manual or robot == "sim") as (arm, info):
+    parameters = parameters_for(params, robot)
+    device = _device(robot, model, seed, tool_mass)
+    with connected_arm(robot, model, parameters, commanding=not manual or robot == "sim", **device) as (arm, info):
         if manual:
             typer.echo("Guide the arm to about 12 different orientations; after each one let go and press Enter.")
             result = session.calibrate_by_hand(
@@ -85,8 +86,8 @@ def check(
     from ur_admittance.calibration import session
     from ur_admittance.calibration.file import with_calibration
 
-    parameters = with_calibration(_parameters(params, robot), file)
-    with _arm(robot, model, parameters, seed, tool_mass) as (arm, _):
+    parameters = with_calibration(parameters_for(params, robot), file)
+    with connected_arm(robot, model, parameters, **_device(robot, model, seed, tool_mass)) as (arm, _):
         if robot != "sim" and not yes:
             typer.confirm("The arm will move slowly through three orientations. Is the way free?", abort=True)
         verdict = session.check(arm, parameters, reach=reach)
@@ -97,23 +98,27 @@ def check(
         raise typer.Exit(1)
 
 
-@contextmanager
-def _arm(
-    robot: str, model: str, parameters: "Parameters", seed: int, tool_mass: float, commanding: bool = True
-) -> Iterator[tuple["CalmArm", Any]]:
-    """The connected arm; leaving the block stops it."""
-    from ur_admittance.calibration.arm import CalmArm
+def _device(robot: str, model: str, seed: int, tool_mass: float) -> dict[str, Any]:
+    """The simulated arm has a tool, a mounting, a bias and a tilt that nobody knows."""
+    if robot != "sim":
+        return {}
     from ur_admittance.model import robot_model
+    from ur_admittance.robots.unknown_tool import unknown_tool
+
+    return {"world": unknown_tool(robot_model(model), seed, tool_mass)}
+
+
+@contextmanager
+def connected_arm(
+    robot: str, model: str, parameters: "Parameters", device: Any = None, commanding: bool = True, **options: Any
+) -> Iterator[tuple["CalmArm", Any]]:
+    """The connected arm, ``device`` or opened by name; leaving the block stops it."""
+    from ur_admittance.calibration.arm import CalmArm
     from ur_admittance.robots.factory import open_robot
     from ur_admittance.runtime.clock import RealTimeClock
 
-    options: dict[str, Any] = {}
-    if robot == "sim":
-        from ur_admittance.robots.unknown_tool import unknown_tool
-
-        options = {"world": unknown_tool(robot_model(model), seed, tool_mass)}
     with ExitStack() as stack:
-        device = open_robot(robot, model, 1.0 / parameters.control_rate, **options)
+        device = device or open_robot(robot, model, 1.0 / parameters.control_rate, **options)
         info = device.connect()
         stack.push(device.__exit__)
         for sentence in info.sentences:
@@ -123,13 +128,12 @@ def _arm(
             return
         clock = RealTimeClock(info.rate)
         clock.start()
-        try:
-            yield CalmArm(device, info.model, clock.period, clock.wait, commanding), info
-        finally:
-            clock.stop()
+        stack.callback(clock.stop)
+        yield CalmArm(device, info.model, clock.period, clock.wait, commanding), info
 
 
-def _parameters(file: Path | None, robot: str) -> "Parameters":
+def parameters_for(file: Path | None, robot: str) -> "Parameters":
+    """Those of a file, or the defaults; the simulated tool's TCP is 150 mm in front of the flange."""
     from ur_admittance.params import Parameters, load_parameters
 
     if file is not None:

@@ -1,0 +1,161 @@
+"""How the six channels of a sensor are really wired: from pushes whose direction is known to a sentence that names it.
+
+In configured sensor axes a push F at the lever l (sensor to TCP) gives the channels
+
+    f = P_force F          t = P_torque (l x F + couple)        P: signed permutations, both identity when all is right
+
+The 48 signed permutations are tried one by one. If no one fits the force, a mounting rotated by any angle is.
+"""
+
+from dataclasses import dataclass
+from itertools import permutations, product
+
+import numpy as np
+
+from ur_admittance.calibration.excitation import rotation_vector
+from ur_admittance.calibration.readings import Array, cross_matrix
+
+CLEAR_ANGLE = np.radians(25.0)  # a hand's push deviates by some 10 degrees
+ROTATED_ANGLE = np.radians(15.0)
+FITS = 0.06  # share of the squared torques left over: a lever wrong by a quarter
+LEVER_TOLERANCE = 0.04  # [m] a hand does not push exactly at the TCP
+
+SIGNED_PERMUTATIONS = tuple(
+    np.diag(signs) @ np.eye(3)[list(order)]
+    for order in permutations(range(3))
+    for signs in product((1.0, -1.0), repeat=3)
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Felt:
+    """The change of the reading during one push or twist, the sensor's sign applied."""
+
+    name: str  # "push +x"
+    direction: Array  # (3,) unit vector of the force or couple that was asked for, configured sensor axes
+    is_twist: bool
+    wrench: Array  # (6,) [N, Nm]
+
+
+@dataclass(frozen=True, eq=False)
+class Wiring:
+    force: Array  # (3, 3) channels from configured sensor axes
+    torque: Array | None  # (3, 3); None: no wiring fits
+    lever: Array  # (3,) sensor to where the pushes act, configured sensor axes [m]
+    lever_is_right: bool
+
+
+class Unclear(Exception):
+    """The pushes do not tell; the sentence says what to do again."""
+
+
+def find_wiring(felt: list[Felt], lever: Array) -> Wiring:
+    """``lever``: configured vector from the sensor to the TCP, configured sensor axes [m]."""
+    pushes = [one for one in felt if not one.is_twist]
+    P_force, is_permutation = _force_wiring(pushes)
+    options = SIGNED_PERMUTATIONS if is_permutation else (P_force,)
+    true_force = [P_force.T @ one.wrench[:3] for one in felt]
+
+    at_lever = [(_cost(P, lever, felt, true_force), P) for P in options]
+    cost, P_torque = min(at_lever, key=lambda option: option[0])
+    if cost < FITS:
+        return Wiring(P_force, P_torque, lever, True)
+    freed = []
+    for P in options:
+        found = _lever(P, felt, true_force)
+        freed.append((_cost(P, found, felt, true_force), P, found))
+    fitting = [option for option in freed if option[0] < FITS]
+    if not fitting:
+        return Wiring(P_force, None, lever, False)
+
+    def preference(option: tuple[float, Array, Array]) -> tuple[bool, bool, bool, float]:
+        cost, P, found = option
+        return (
+            bool(cost > 2.0 * min(fit[0] for fit in fitting) + 1e-3),
+            not np.array_equal(P, P_force),
+            bool(found @ _tool_axis(felt) < 0.0),  # the TCP is in front of the sensor
+            cost,
+        )
+
+    _, P_torque, found = min(fitting, key=preference)
+    close = float(np.linalg.norm(found - lever)) < LEVER_TOLERANCE
+    return Wiring(P_force, P_torque, found, close)
+
+
+def _force_wiring(pushes: list[Felt]) -> tuple[Array, bool]:
+    """The matrix from asked to felt directions, and whether it is a signed permutation."""
+    asked = np.array([one.direction for one in pushes]).T
+    felt = np.array([one.wrench[:3] / np.linalg.norm(one.wrench[:3]) for one in pushes]).T
+    best = min(SIGNED_PERMUTATIONS, key=lambda P: _worst_angle(P @ asked, felt))
+    best_angle = _worst_angle(best @ asked, felt)
+    U, _, Vt = np.linalg.svd(felt @ asked.T)
+    nearest = U @ Vt  # orthogonal, det +1 or -1
+    angle = _worst_angle(nearest @ asked, felt)
+    if best_angle <= CLEAR_ANGLE and not (best_angle > ROTATED_ANGLE and angle < 0.3 * best_angle):
+        return best, True
+    if angle <= ROTATED_ANGLE:
+        return nearest, False
+    off = np.degrees(_angles(nearest @ asked, felt))
+    i = int(np.argmax(off))
+    raise Unclear(
+        f"the pushes do not tell: '{pushes[i].name}' lies {off[i]:.0f} degrees off "
+        "any wiring that fits the others; push again, straight along the axis and only along it."
+    )
+
+
+def _angles(a: Array, b: Array) -> Array:
+    return np.asarray(np.arccos(np.clip((a * b).sum(axis=0), -1.0, 1.0)))
+
+
+def _worst_angle(a: Array, b: Array) -> float:
+    return float(_angles(a, b).max())
+
+
+def _tool_axis(felt: list[Felt]) -> Array:
+    twists = [one.direction for one in felt if one.is_twist]
+    return twists[0] if twists else np.array([0.0, 0.0, 1.0])
+
+
+def _expected(P: Array, lever: Array, one: Felt, force: Array) -> Array:
+    """Torque channels for a push at the lever, or a twist with the force that came with it."""
+    by_force = P @ np.cross(lever, force)
+    if not one.is_twist:
+        return np.asarray(by_force)
+    couple = one.wrench[3:] - by_force
+    return np.asarray(by_force + np.linalg.norm(couple) * (P @ one.direction))
+
+
+def _cost(P: Array, lever: Array, felt: list[Felt], true_force: list[Array]) -> float:
+    """Share of the squared torques that this wiring and lever leave over, pushes and twists weighted alike."""
+    cost = 0.0
+    for twist in (False, True):
+        pairs = [(one, force) for one, force in zip(felt, true_force, strict=True) if one.is_twist is twist]
+        total = sum(float(one.wrench[3:] @ one.wrench[3:]) for one, _ in pairs)
+        left = sum(float(np.sum((one.wrench[3:] - _expected(P, lever, one, force)) ** 2)) for one, force in pairs)
+        # torques of pushes that no lever of more than a few millimetres explains are nothing to explain
+        floor = sum((0.02 * float(np.linalg.norm(force))) ** 2 for _, force in pairs) if not twist else 0.0
+        cost += left / max(total, floor, 1e-12)
+    return cost
+
+
+def _lever(P: Array, felt: list[Felt], true_force: list[Array]) -> Array:
+    """Least squares of P^T t = l x F over the pushes."""
+    rows = [
+        (P.T @ one.wrench[3:], -cross_matrix(force))
+        for one, force in zip(felt, true_force, strict=True)
+        if not one.is_twist
+    ]
+    solution, *_ = np.linalg.lstsq(np.vstack([A for _, A in rows]), np.concatenate([t for t, _ in rows]), rcond=None)
+    return np.asarray(solution)
+
+
+def turn_of(R: Array) -> tuple[float, Array]:
+    """Angle [degrees] and axis of a rotation; of a half turn the axis with its first entry positive."""
+    vector = rotation_vector(R)
+    angle = float(np.linalg.norm(vector))
+    if angle < 1e-9:
+        return 0.0, np.array([0.0, 0.0, 1.0])
+    axis = vector / angle
+    if abs(angle - np.pi) < 1e-6 and axis[np.argmax(np.abs(axis) > 1e-6)] < 0.0:
+        axis = -axis
+    return float(np.degrees(angle)), axis
