@@ -1,13 +1,17 @@
 """What every robot must do. New implementations join by a line in ROBOTS."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from functools import cache
 
 import numpy as np
 import pytest
 
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
+from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
 from ur_admittance.robots import Robot, RobotInfo, SimulatedRobot
+from ur_admittance.robots.rtde import RtdeRobot
+from ur_admittance.robots.rtde_settings import RtdeSettings
 from ur_admittance.simulation import Servo, World
 
 PERIOD = 0.002
@@ -17,7 +21,34 @@ def simulated(mode: str) -> Callable[[], Robot]:
     return lambda: SimulatedRobot(World(robot_model("ur5e"), servo=Servo(delay=0.004)), PERIOD, mode=mode)  # type: ignore[arg-type]
 
 
-ROBOTS = {"simulated, position": simulated("position"), "simulated, velocity": simulated("velocity")}
+@cache
+def emulator() -> EmulatorProcess:
+    """A UR controller in another process. Payload 0, so that the tool's weight is in the reading; patience, so that a
+    busy machine loses no cycle."""
+    return EmulatorProcess("--delay", "0.004", "--payload", "0", "--patience", "0.03").start()
+
+
+def rtde(command: str, sensor: str) -> Callable[[], Robot]:
+    def make() -> Robot:
+        emulator().tell("reset")
+        return RtdeRobot(emulator().host, robot_model("ur5e"), RtdeSettings(command=command, sensor=sensor))  # type: ignore[arg-type]
+
+    return make
+
+
+ROBOTS = {
+    "simulated, position": simulated("position"),
+    "simulated, velocity": simulated("velocity"),
+    "rtde, speedj": rtde("speed", "builtin"),
+    "rtde, servoj": rtde("servo", "raw"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def end_of_emulator() -> Iterator[None]:
+    yield
+    if emulator.cache_info().currsize:
+        emulator().stop()
 
 
 class Driver:

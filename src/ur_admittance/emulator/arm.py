@@ -38,6 +38,16 @@ class Arm:
         self._sense()
         self._mean[:] = self._compensated()
 
+    def reset(self) -> None:
+        """Home, at rest, sensor not zeroed; payload and TCP stay."""
+        self.world.reset()
+        self.motion, self.scaling = Hold(), 1.0
+        self.q_set[:] = self.world.q
+        self.qd_set[:] = self.qdd_set[:] = self._zero[:] = 0.0
+        self._p_before = None
+        self._sense()
+        self._mean[:] = self._compensated()
+
     # settings
 
     def set_tcp(self, offset: ArrayLike) -> None:

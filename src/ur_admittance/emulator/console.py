@@ -109,7 +109,7 @@ def _emulator(box: Controller, command: str) -> str:
 HELP = (
     "protective stop | emergency stop | emergency release | safeguard stop | safeguard release | slider 0..1 | "
     "push fx fy fz tx ty tz [seconds] | let go | local control | remote control | unlock delay SECONDS | "
-    "cut SECONDS | drop | incident | mark TEXT | trace | counters | state | help"
+    "cut SECONDS | drop | reset | incident | mark TEXT | trace | counters | state | help"
 )
 
 
@@ -124,6 +124,7 @@ def _around(box: Controller, words: list[str]) -> str:
         "let go": lambda: box.arm.world.let_go(),
         "local control": lambda: setattr(safety, "remote_control", False),
         "remote control": lambda: setattr(safety, "remote_control", True),
+        "reset": lambda: box.reset(),
         "drop": lambda: box.request_drop(),
     }
     text = " ".join(words)

@@ -60,6 +60,11 @@ class Controller:
         """Controller time [s]: one period per cycle."""
         return self.tick * self.period
 
+    @property
+    def waits_for_command(self) -> bool:
+        """A streamed motion runs and its command for the next cycle has not come yet."""
+        return not self._arrived and self.program.runtime_state == PLAYING and self.program.thread in ("speed", "servo")
+
     def log(self, kind: str, text: str) -> None:
         """Say it; of a flood of the same kind only some."""
         self.counters[kind] += 1
@@ -119,6 +124,13 @@ class Controller:
             self.safety.begin_incident("connection of the commanding client closed")
 
     # the world around
+
+    def reset(self) -> None:
+        """The arm at its home position as after the start: no stop, slider up, sensor not zeroed, nobody pushing."""
+        self.program.end("reset", quiet=True)
+        self.arm.reset()
+        self.safety.reset()
+        self._push = None
 
     def push(self, wrench: list[float], duration: float | None) -> None:
         """A hand pushes the tool: wrench at its tip, base_link axes [N, Nm]."""

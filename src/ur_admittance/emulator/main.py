@@ -46,6 +46,9 @@ def run(
     noise: Annotated[float, typer.Option(help="Standard deviation of the force reading [N].")] = 0.0,
     delay: Annotated[float, typer.Option(help="Dead time of the joint servo [s].")] = 0.0,
     force_limit: Annotated[float, typer.Option(help="Force that trips a protective stop [N].")] = 250.0,
+    patience: Annotated[
+        float, typer.Option(help="Wait this long [s] for the next streamed command; 0: strict real time.")
+    ] = 0.0,
     duration: Annotated[float | None, typer.Option(help="End after this time [s].")] = None,
 ) -> None:
     """Run until Ctrl-C."""
@@ -73,7 +76,7 @@ def run(
     if payload is not None:
         box.arm.set_payload(payload)
     box.cycle()  # compiles before anybody is listening
-    server = Server(box, host, say)
+    server = Server(box, host, patience)
     server.open()
 
     def end(number: int, frame: object) -> None:

@@ -61,6 +61,11 @@ class Safety:
     def can_move(self) -> bool:
         return self.stop is StopKind.NONE and self.robot_mode == MODE_RUNNING
 
+    def reset(self) -> None:
+        self.stop, self.reason, self.robot_mode = StopKind.NONE, "", MODE_RUNNING
+        self.slider = self.fraction = 1.0
+        self.remote_control, self.incident, self.unlock_delay = True, None, UNLOCK_DELAY
+
     # stops
 
     def trip(self, kind: StopKind, reason: str) -> None:

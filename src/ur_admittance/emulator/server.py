@@ -4,6 +4,8 @@
 
 select() waits for bytes until the next deadline. A cycle that is late is made up for, at most CATCH_UP of them in a
 row; after a longer pause the schedule moves on and robot time has a gap in real time, never in its own stamps.
+With ``patience`` a cycle waits that long for the next streamed command: on a busy machine robot time then runs slower
+than real time, but a client that keeps up with robot time sees no lost cycle.
 """
 
 import ctypes
@@ -11,7 +13,6 @@ import select
 import socket
 import sys
 import time
-from collections.abc import Callable
 
 from ur_admittance.emulator.controller import Controller
 from ur_admittance.emulator.ports import KINDS, Connection
@@ -25,8 +26,8 @@ QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
 
 class Server:
-    def __init__(self, box: Controller, host: str, say: Callable[[str], None]) -> None:
-        self.box, self.host, self._say = box, host, say
+    def __init__(self, box: Controller, host: str, patience: float = 0.0) -> None:
+        self.box, self.host, self.patience = box, host, patience
         self._listeners: dict[socket.socket, type[Connection]] = {}
         self._clients: dict[socket.socket, Connection] = {}
         self.running = True
@@ -65,6 +66,11 @@ class Server:
         while self.running and (duration is None or time.monotonic() - start < duration):
             deadline = self._cycles_due(deadline, period)
             self._serve(deadline)
+            if self.patience > 0.0:
+                limit = time.monotonic() + self.patience
+                while self.box.waits_for_command and time.monotonic() < limit and self.running:
+                    self._serve(min(limit, time.monotonic() + period), once=True)
+                deadline = max(deadline, time.monotonic())
 
     def _cycles_due(self, deadline: float, period: float) -> float:
         """Run the cycles whose time has come; returns the next deadline."""
@@ -104,8 +110,8 @@ class Server:
                 if connection.name.startswith("rtde"):
                     self._drop(client)
 
-    def _serve(self, deadline: float) -> None:
-        """Take what clients send, until the deadline."""
+    def _serve(self, deadline: float, once: bool = False) -> None:
+        """Take what clients send, until the deadline or (once) until something has come."""
         while self.running:
             left = deadline - time.monotonic()
             if left <= 0.0:
@@ -120,6 +126,8 @@ class Server:
                     self._accept(ready, kind)
                 elif ready in self._clients:
                     self._receive(ready)
+            if once:
+                return
 
     def _accept(self, listener: socket.socket, kind: type[Connection]) -> None:
         try:

@@ -1,0 +1,61 @@
+"""How to talk to a real UR: everything that can be chosen about the connection."""
+
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from ur_admittance.errors import RobotError
+
+Three = tuple[float, float, float]
+Six = tuple[float, float, float, float, float, float]
+
+# UR's own driver streams speedj(qd, 40, one cycle): a small acceleration would only add lag, since the controller has
+# already limited its own.
+SPEEDJ_ACCELERATION = 40.0  # [rad/s2], the largest that ur_rtde accepts
+# The fastest servoj that the controller offers: about 34 ms of delay were measured on a UR10e with 0.03 s.
+SERVOJ_LOOKAHEAD = 0.03  # [s], allowed 0.03 to 0.2
+SERVOJ_GAIN = 1000.0  # allowed 100 to 2000
+
+
+class WrenchSource(Protocol):
+    """An external force/torque sensor: ``robots.sensors`` has readers."""
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def latest(self) -> tuple[tuple[float, ...], float]:
+        """The newest reading (6,) [N, Nm], sensor axes, and its age [s]."""
+        ...
+
+    def zero(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class RtdeSettings:
+    command: Literal["speed", "servo"] = "speed"  # speedJ streaming, or servoJ (positions, about 30 ms slower)
+    sensor: Literal["builtin", "raw", "external"] = "builtin"
+    pacing: Literal["robot", "clock"] = "robot"  # read() waits for the next robot cycle, or returns the newest state
+    payload_kg: float | None = None  # None: leave what the robot has
+    payload_cog: Three = (0.0, 0.0, 0.0)  # [m] flange frame
+    tcp: Six | None = None  # [m], rotation vector [rad], flange frame; None: leave what the robot has
+    watchdog_hz: float = 20.0  # without a command for 1 / watchdog_hz the robot stops its program and the arm
+    stop_deceleration: float = 10.0  # [rad/s2] of stop()
+    lookahead: float = SERVOJ_LOOKAHEAD
+    gain: float = SERVOJ_GAIN
+    power_on: bool = False  # switch power on and release the brakes at connect
+    take_over: bool = False  # stop a program that is running on the robot
+    rt_priority: int = -1  # of the library's receive threads on a real-time kernel; -1: leave alone
+    connect_timeout: float = 3.0  # [s]
+
+    def __post_init__(self) -> None:
+        _need(self.command in ("speed", "servo"), f"command = {self.command!r}", "'speed' or 'servo'")
+        _need(self.sensor in ("builtin", "raw", "external"), f"sensor = {self.sensor!r}", "builtin, raw or external")
+        _need(self.pacing in ("robot", "clock"), f"pacing = {self.pacing!r}", "'robot' or 'clock'")
+        _need(self.payload_kg is None or 0.0 <= self.payload_kg <= 100.0, f"payload = {self.payload_kg} kg", "0 to 100")
+        _need(0.1 <= self.watchdog_hz <= 125.0, f"watchdog = {self.watchdog_hz} Hz", "0.1 to 125")
+        _need(0.5 <= self.stop_deceleration <= 40.0, f"stop = {self.stop_deceleration} rad/s2", "0.5 to 40")
+        _need(0.03 <= self.lookahead <= 0.2, f"lookahead = {self.lookahead} s", "0.03 to 0.2")
+        _need(100.0 <= self.gain <= 2000.0, f"gain = {self.gain}", "100 to 2000")
+
+
+def _need(condition: bool, what: str, allowed: str) -> None:
+    if not condition:
+        raise RobotError(f"robot setting {what}: must be {allowed}.")
