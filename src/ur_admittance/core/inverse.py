@@ -1,16 +1,17 @@
 """4  Twist -> joint velocities inside their bounds, direction preserved.
 
-    qd = scale * J^T sum_i u_i (u_i . V) / (sigma_i^2 + lambda_i^2)
+    qd = J^T sum_i u_i (u_i . V) / (sigma_i^2 + lambda_i^2)
 
 sigma_i, u_i: singular values and directions of J. Only directions with sigma below SINGULAR are damped (lambda),
-so that what the arm can do it does exactly [Maciejewski and Klein 1988]. Bounds shorten the whole vector: a
-joint at its limit slows the tool down, it does not bend its path.
+so that what the arm can do it does exactly [Maciejewski and Klein 1988]. Bounds then slow the whole vector down
+(speed, position) or let it turn more slowly (acceleration): a joint at its limit does not bend the path of the tool.
 """
 
 import math
 
 from .cartesian import braking_speed
-from .compile import kernel, mat6, vec6
+from .chain import forward
+from .compile import kernel, mat3, mat6, vec3, vec6
 from .records import Limit
 
 SINGULARITY = int(Limit.SINGULARITY)
@@ -18,11 +19,14 @@ JOINT_VELOCITY = int(Limit.JOINT_VELOCITY)
 JOINT_ACCELERATION = int(Limit.JOINT_ACCELERATION)
 JOINT_POSITION = int(Limit.JOINT_POSITION)
 
-SINGULAR = 0.04  # singular value below which a direction is damped [m/rad]: 2.4 degrees from a straight wrist
-DAMPING = 0.04  # lambda at the singularity itself: joint speeds stay below |V| / (2 DAMPING)
+SINGULAR = 0.002  # singular value below which a direction is damped [m/rad]: 0.7 degrees from a straight wrist
+DAMPING = 0.002  # lambda at the singularity itself: joint speeds stay below |V| / (2 DAMPING)
 CONVERGED = 1e-13  # off-diagonal part of J J^T, relative, at which the rotations stop
 SWEEPS = 10
 BRAKING = 0.9  # share of the joint acceleration planned for braking: the rest absorbs the curvature of the path
+CURVE = 0.3  # share of the joint acceleration that a straight tool path may ask for at constant speed
+BISECTIONS = 12  # of the least misfit: 2e-4 of the speed
+AHEAD = 0.05  # [rad] the fastest joint's way to the point ahead at which that is measured
 
 
 @kernel
@@ -81,17 +85,13 @@ def singular_directions(J, U, sigma2):
 
 
 @kernel
-def damped_inverse(J, U, V, qd):
-    """Joint velocities for V without bounds. Returns (smallest singular value, whether a direction was damped)."""
-    sigma2 = vec6()
+def damped_inverse(J, U, sigma2, V, qd):
+    """Joint velocities for V without bounds. Returns whether a direction of V was damped."""
     y = vec6()
-    singular_directions(J, U, sigma2)
     for i in range(6):
         y[i] = 0.0
-    smallest = sigma2[0]
     damped = False
     for i in range(6):
-        smallest = min(smallest, sigma2[i])
         along = 0.0
         for k in range(6):
             along += U[k, i] * V[k]
@@ -107,7 +107,7 @@ def damped_inverse(J, U, V, qd):
         for k in range(6):
             total += J[k, i] * y[k]
         qd[i] = total
-    return math.sqrt(smallest), damped
+    return damped
 
 
 @kernel
@@ -144,36 +144,135 @@ def common_braking(p, twist, qd):
 
 
 @kernel
-def fit_into_bounds(p, s, twist, qd, dt):
-    """Shortens qd so that it fits the bounds. Returns (scale, Limit flags)."""
-    low = vec6()
-    high = vec6()
-    velocity_bounds(p, s, dt, low, high)
-    rate = common_braking(p, twist, qd)
-    least = 0.0
-    most = 1.0
-    flags = 0
+def curve_speed(p, q, U, V, qd):
+    """Share of V at which the joint accelerations that a straight path asks for at constant speed stay within CURVE:
+    s^2 |d(qd)/dt| <= CURVE a. Towards a singularity they grow as a power of the distance, so slowing down by them
+    begins early enough to need no look-ahead."""
+    fastest = 0.0
     for i in range(6):
-        if qd[i] == 0.0:
-            continue
+        fastest = max(fastest, abs(qd[i]))
+    if fastest == 0.0:
+        return 1.0
+    time = AHEAD / fastest
+    q_ahead, qd_ahead, position, sigma2 = vec6(), vec6(), vec3(), vec6()
+    R, J, U_ahead = mat3(), mat6(), mat6()
+    for i in range(6):
+        q_ahead[i] = q[i] + time * qd[i]
+        for j in range(6):
+            U_ahead[i, j] = U[i, j]
+    forward(p.chain_rotation, p.chain_position, q_ahead, R, position, J)
+    singular_directions(J, U_ahead, sigma2)
+    damped_inverse(J, U_ahead, sigma2, V, qd_ahead)
+    share = 1.0
+    for i in range(6):
+        change = abs(qd_ahead[i] - qd[i])
+        if change * share * share > CURVE * p.joint_acceleration[i] * time:
+            share = math.sqrt(CURVE * p.joint_acceleration[i] * time / change)
+    return share
+
+
+@kernel
+def speed_share(p, s, qd, rate, dt):
+    """(share, Limit flag): share of qd that joint speeds and position limits allow; `rate` is its common braking."""
+    share = 1.0
+    flag = 0
+    for i in range(6):
         speed = abs(qd[i])
+        if speed == 0.0:
+            continue
         # The other joints must stop in time too: brake the whole vector before this joint's position limit.
         room = p.joint_upper[i] - s.q_command[i] if qd[i] > 0.0 else s.q_command[i] - p.joint_lower[i]
-        stop = braking_speed(room, rate * speed, dt) / speed
-        end = (high[i] if qd[i] > 0.0 else low[i]) / qd[i]
-        begin = (low[i] if qd[i] > 0.0 else high[i]) / qd[i]
-        if stop < most:
-            most = stop
-            flags = JOINT_POSITION
-        if end < most:
-            most = end
-            flags = JOINT_VELOCITY if p.joint_velocity[i] <= end * speed * (1.0 + 1e-9) else JOINT_ACCELERATION
-        least = max(least, begin)
-    scale = most
-    if least > most:  # the joints cannot slow down together: share the misfit, then clip
-        scale = 0.5 * (least + most)
-        flags |= JOINT_ACCELERATION
-    scale = clip(scale, 0.0, 1.0)
+        stop = braking_speed(room, rate * speed, dt)
+        if stop < share * speed:
+            share = stop / speed
+            flag = JOINT_POSITION
+        if p.joint_velocity[i] < share * speed:
+            share = p.joint_velocity[i] / speed
+            flag = JOINT_VELOCITY
+    return share, flag
+
+
+@kernel
+def least_misfit(qd, low, high):
+    """s in 0..1 at which s qd leaves the box [low, high] least (sum of squares, whose derivative grows with s)."""
+    begin, end = 0.0, 1.0
+    for _ in range(BISECTIONS):
+        s = 0.5 * (begin + end)
+        slope = 0.0
+        for i in range(6):
+            slope += qd[i] * (s * qd[i] - clip(s * qd[i], low[i], high[i]))
+        if slope > 0.0:
+            end = s
+        else:
+            begin = s
+    return begin
+
+
+@kernel
+def inside(qd, share, low, high):
+    """`share`, moved as little as possible so that share qd is inside the box; least misfit when none is."""
+    least = 0.0
+    most = 1.0
     for i in range(6):
-        qd[i] = clip(scale * qd[i], low[i], high[i])
-    return scale, flags
+        if qd[i] > 0.0:
+            least = max(least, low[i] / qd[i])
+            most = min(most, high[i] / qd[i])
+        elif qd[i] < 0.0:
+            least = max(least, high[i] / qd[i])
+            most = min(most, low[i] / qd[i])
+    if least > most:
+        return least_misfit(qd, low, high)
+    return clip(share, least, most)
+
+
+@kernel
+def fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt):
+    """Brings qd inside the bounds of the joints without bending the path of the tool.
+
+        qd := b qd_hold + turn (w qd - b qd_hold)        qd_hold: what keeps the last twist
+
+    Speed and position limits slow the whole vector down (b, w). Acceleration limits let the tool turn into its new
+    direction more slowly (turn), as more inertia would. Out: qd, its twist `realised`. Returns (share of the wanted
+    twist, Limit flags).
+    """
+    low, high, base = vec6(), vec6(), vec6()
+    velocity_bounds(p, s, dt, low, high)
+    rate = common_braking(p, s.twist, qd_hold)
+    hold, flags = speed_share(p, s, qd_hold, rate, dt)
+    twist_of(J, qd, realised)
+    wanted, flag = speed_share(p, s, qd, common_braking(p, realised, qd), dt)
+    flags |= flag
+    if curve < 1.0:
+        flags |= JOINT_ACCELERATION
+        wanted = min(wanted, curve)
+        along, size = 0.0, 0.0
+        for i in range(6):
+            along += qd[i] * qd_hold[i]
+            size += qd_hold[i] * qd_hold[i]
+        if curve * along < size:
+            hold = min(hold, max(curve * along / size, 1.0 - rate * dt))
+    hold = inside(qd_hold, hold, low, high)
+    turn = 1.0
+    for i in range(6):
+        base[i] = clip(hold * qd_hold[i], low[i], high[i])
+        change = wanted * qd[i] - base[i]
+        if change > 0.0:
+            turn = min(turn, (high[i] - base[i]) / change)
+        elif change < 0.0:
+            turn = min(turn, (low[i] - base[i]) / change)
+    if turn < 1.0:
+        flags |= JOINT_ACCELERATION
+    for i in range(6):
+        base[i] = hold * qd_hold[i] + turn * (wanted * qd[i] - hold * qd_hold[i])
+        qd[i] = clip(base[i], low[i], high[i])
+    twist_of(J, base, realised)
+    return wanted * turn, flags
+
+
+@kernel
+def twist_of(J, qd, twist):
+    for i in range(6):
+        total = 0.0
+        for k in range(6):
+            total += J[i, k] * qd[k]
+        twist[i] = total

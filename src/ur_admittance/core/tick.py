@@ -38,7 +38,16 @@ from .checks import (
 from .cartesian import limit_twist
 from .compile import kernel, mat3, mat6, vec3, vec6
 from .contact import NORMAL, estimate_normal, forget_contact
-from .inverse import SINGULARITY, clip, common_braking, damped_inverse, fit_into_bounds
+from .inverse import (
+    SINGULARITY,
+    clip,
+    common_braking,
+    curve_speed,
+    damped_inverse,
+    fit_into_bounds,
+    singular_directions,
+    twist_of,
+)
 from .law import advance, desired_twist, latch, law_twist, pose_error, ramp_parameters
 from .records import Status
 from .spatial import copy_matrix, norm
@@ -228,31 +237,21 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     forward(p.chain_rotation, p.chain_position, q_middle, R_command, p_command, J)
     c.limits = limit_twist(p, V, s.twist, p_command, p_measured, dt)
 
-    qd = vec6()
-    c.sigma_min, damped = damped_inverse(J, s.singular_vectors, V, qd)
-    if damped:
+    qd, qd_hold, sigma2, realised = vec6(), vec6(), vec6(), vec6()
+    singular_directions(J, s.singular_vectors, sigma2)
+    c.sigma_min = math.sqrt(np.min(sigma2))
+    if damped_inverse(J, s.singular_vectors, sigma2, V, qd):
         c.limits |= SINGULARITY
-    realised = vec6()
-    twist_of(J, qd, realised)
-    c.scale, flags = fit_into_bounds(p, s, realised, qd, dt)
+    damped_inverse(J, s.singular_vectors, sigma2, s.twist, qd_hold)
+    curve = curve_speed(p, q_middle, s.singular_vectors, V, qd)
+    c.scale, flags = fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt)
     c.limits |= flags
-    if not is_sane(qd):
+    if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0
-    for i in range(6):
-        realised[i] *= c.scale
 
     advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, R_measured, p_measured, dt)
     move_joints(p, s, J, qd, dt)
     return OK, 0.0, 0.0
-
-
-@kernel
-def twist_of(J, qd, twist):
-    for i in range(6):
-        total = 0.0
-        for k in range(6):
-            total += J[i, k] * qd[k]
-        twist[i] = total
 
 
 @kernel
