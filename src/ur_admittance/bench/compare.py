@@ -4,6 +4,8 @@ import platform
 from collections.abc import Callable
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -33,8 +35,8 @@ class Effort:
     batches: int
 
 
-FULL = Effort(rounds=20, fast_calls=5000, slow_calls=500, batches=20)
-QUICK = Effort(rounds=5, fast_calls=2000, slow_calls=200, batches=10)
+FULL = Effort(rounds=20, fast_calls=5000, slow_calls=500, batches=50)
+QUICK = Effort(rounds=5, fast_calls=2000, slow_calls=200, batches=20)
 
 
 def compare(quick: bool = False, say: Say = lambda text: None) -> dict[str, Any]:
@@ -84,20 +86,18 @@ def _makers(workload: Workload, effort: Effort) -> dict[str, Callable[[], Peer]]
 
 
 def _pinocchio(workload: Workload, effort: Effort) -> Peer:
-    try:
-        from ur_admittance.bench.pinocchio_tick import PinocchioTick
-    except ImportError:
-        raise Missing("not installed: pip install pin") from None
+    if find_spec("pinocchio") is None:
+        raise Missing("not installed: pip install pin")
+    from ur_admittance.bench.pinocchio_tick import PinocchioTick
+
     return PinocchioTick(workload, effort.slow_calls)
 
 
 def _mink(workload: Workload, effort: Effort) -> Peer:
-    try:
-        import daqp  # noqa: F401  (the QP solver that mink is asked to use)
+    if find_spec("mink") is None or find_spec("daqp") is None:  # daqp: the QP solver that mink is asked to use
+        raise Missing("not installed: pip install mink daqp")
+    from ur_admittance.bench.mink_ik import MinkIk
 
-        from ur_admittance.bench.mink_ik import MinkIk
-    except ImportError:
-        raise Missing("not installed: pip install mink daqp") from None
     return MinkIk(workload, effort.slow_calls)
 
 
@@ -161,7 +161,7 @@ def _machine() -> dict[str, str]:
 
 def _processor() -> str:
     try:
-        with open("/proc/cpuinfo", encoding="utf-8") as lines:
-            return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
     except (OSError, StopIteration):
         return platform.processor() or platform.machine()

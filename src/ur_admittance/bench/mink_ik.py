@@ -30,7 +30,7 @@ class MinkIk:
         configuration, task = self._configuration, self._task
         configuration.update(self._home)
         task.set_target_from_configuration(configuration)
-        start = task.transform_target_to_world
+        start = configuration.get_transform_frame_to_world(task.frame_name, task.frame_type)
 
         def next_target(i: int) -> None:
             angle = 2.0 * np.pi * i / TURN_TICKS

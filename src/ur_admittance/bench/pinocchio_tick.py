@@ -21,9 +21,8 @@ class PinocchioController:
         self.p = {name: np.array(workload.params[0][name]) for name in workload.params.dtype.names or ()}
         self.model = pin.buildModelFromXML(generate(workload.model))
         tool0 = self.model.frames[self.model.getFrameId("tool0")]
-        tcp = pin.SE3(
-            pin.rpy.rpyToMatrix(*workload.parameters.tool.tcp[3:]), np.array(workload.parameters.tool.tcp[:3])
-        )
+        tool = workload.parameters.tool.tcp
+        tcp = pin.SE3(pin.rpy.rpyToMatrix(*tool[3:]), np.array(tool[:3]))
         frame = pin.Frame("tcp", tool0.parentJoint, tool0.placement * tcp, pin.FrameType.OP_FRAME)
         self.tcp = self.model.addFrame(frame)
         self.data = self.model.createData()

@@ -64,7 +64,7 @@ def _show(result: dict[str, Any]) -> None:
     if result["steady_velocity_difference"] is not None:
         console.print(f"C++ and Python reach the same velocity to {result['steady_velocity_difference']:.1e}")
     cold = result["warmup_cold_s"]
-    console.print(
-        f"memory {result['rss_mb']:.0f} MB, import {result['import_s']:.2f} s, warm-up {result['warmup_cached_s']:.2f} s"
-        + (f" ({cold:.1f} s with nothing compiled)" if cold is not None else "")
-    )
+    warm_up = f"warm-up {result['warmup_cached_s']:.2f} s"
+    if cold is not None:
+        warm_up += f" ({cold:.1f} s with nothing compiled)"
+    console.print(f"memory {result['rss_mb']:.0f} MB, import {result['import_s']:.2f} s, {warm_up}")
