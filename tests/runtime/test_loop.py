@@ -191,6 +191,13 @@ def test_a_bad_period_from_the_robot_is_a_fault(controller):
     assert robot.braked_smoothly()
 
 
+def test_a_status_that_nobody_knows_is_a_fault_with_a_sentence(controller, robot):
+    robot.external_status = 4711
+    report = run(controller, robot, LockstepClock(RATE), duration=0.1)
+    assert report.status == Status.INTERNAL_ERROR
+    assert report.reason
+
+
 def test_the_percentiles_of_the_report_are_in_order(controller, robot):
     report = run(controller, robot, RealTimeClock(RATE), duration=0.3)
     for distribution in (report.period, report.latency, report.lateness):

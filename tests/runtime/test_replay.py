@@ -1,6 +1,7 @@
 """A recorded run can be computed again, to the last bit, and asked why it stopped."""
 
 import dataclasses
+import time
 
 import numpy as np
 import pytest
@@ -149,6 +150,16 @@ def test_why_tells_the_faults_in_order_with_cause_and_remedy(recording):
     assert "Free the tool" in story
     assert lines[-1] == "The recording ends with the arm at rest."
     assert first_fault(recording).startswith("stopped after 1.4")
+
+
+def test_why_tells_how_long_the_loop_paused(tmp_path, controller, robot):
+    read = robot.read
+    robot.read = lambda sample: (time.sleep(0.15 if sample["stamp_ns"] == 50 * 2_000_000 else 0.0), read(sample))[1]
+    with Recorder(tmp_path / "run.mcap", model="ur5e") as recorder:
+        run(controller, robot, RealTimeClock(500.0), duration=0.5, telemetry=recorder)
+    story = why(read_log(tmp_path / "run.mcap"))
+    assert "the control loop was late" in story
+    assert "the longest pause between two cycles was 1" in story
 
 
 def test_why_of_a_cut_off_or_empty_recording_says_so(recording):

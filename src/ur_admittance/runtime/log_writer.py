@@ -5,10 +5,12 @@
     /exact/state         once a second: the state after a tick in std_msgs/UInt8MultiArray; their fields are
     /exact/params        when the parameters change            described in the metadata "ur_admittance"
 
-The file is written in chunks of at most half a second, each complete in itself: after a power cut or a kill everything
-but the last chunk can be read. A full disk ends the recording with a sentence; it is never the loop's problem.
+The file is written in chunks of at most half a second, each complete in itself: after a kill everything but the last
+chunk can be read; after a power cut everything up to the last ``sync``, which the recorder process calls once a second.
+A full disk ends the recording with a sentence; it is never the loop's problem.
 """
 
+import errno
 import io
 import json
 import os
@@ -70,6 +72,14 @@ class LogWriter:
         """One cycle. record: TELEMETRY; params, about: given when they are new; reason: the controller's sentence."""
         try:
             self._add(record, params, about, reason)
+        except OSError as error:
+            self._file.abandon()
+            raise self._refusal(error) from error
+
+    def sync(self) -> None:
+        """Wait until the disk has what was written."""
+        try:
+            self._file.sync()
         except OSError as error:
             self._file.abandon()
             raise self._refusal(error) from error
@@ -147,6 +157,13 @@ class _WholeWrites(io.BufferedIOBase):
 
     def flush(self) -> None:
         pass
+
+    def sync(self) -> None:
+        try:
+            os.fdatasync(self._descriptor)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # pipes and devices have nothing to wait for
+                raise
 
     def close(self) -> None:
         if self._descriptor >= 0:

@@ -27,6 +27,7 @@ from ur_admittance.runtime.statistics import Histogram
 MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (seeds: 0 < dt <= 0.1)
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
 STANDSTILL_RAD_S = 1e-9
+KNOWN_STATUS = frozenset(int(status) for status in Status)
 
 
 class LoopError(UrAdmittanceError):
@@ -158,6 +159,8 @@ class _Loop:
             self.bad_periods += 1
         if self.forced_status:
             self.external_status[0] = self.forced_status
+        elif self.external_status[0] and self.external_status[0] not in KNOWN_STATUS:
+            self.external_status[0] = Status.INTERNAL_ERROR  # a number without a sentence
 
     def _account(self, begin: int, written: int) -> None:
         clock, fields = self.clock, self.fields

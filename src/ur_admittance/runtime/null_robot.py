@@ -1,22 +1,26 @@
 """A robot that costs nothing: it is where it was told to be. For timing the loop, and for a first try of a program."""
 
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.interfaces import Record, scalar, vector
 
-HOME = np.array([0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])  # [rad] tool down, in front of the arm
+if TYPE_CHECKING:
+    from ur_admittance.robots.robot import RobotInfo
 
 
 class NullRobot:
     """q := the last commanded q, wrench := ``self.wrench`` (sensor axes), period always nominal."""
 
-    def __init__(self, period: float = 0.002, q: ArrayLike = HOME) -> None:
+    def __init__(self, period: float = 0.002, q: ArrayLike | None = None, model: RobotModel | None = None) -> None:
         self.period = period  # [s]
         self._period_ns = round(period * 1e9)
-        self.q: NDArray[np.float64] = np.array(q, dtype=float)
+        self.model = model or robot_model("ur5e")
+        self.q: NDArray[np.float64] = np.array(self.model.home if q is None else q, dtype=float)
         self.qd: NDArray[np.float64] = np.zeros(6)
         self.wrench: NDArray[np.float64] = np.zeros(6)  # [N, Nm]
         self.external_status = 0
@@ -24,8 +28,11 @@ class NullRobot:
         self._sample: Record | None = None
         self._command: Record | None = None
 
-    def connect(self) -> None:
-        """Nothing to connect to."""
+    def connect(self) -> "RobotInfo":
+        from ur_admittance.robots.robot import RobotInfo  # not at the top: that package loads the physics
+
+        sentence = "No robot: it is at once where it is told to be, and feels nothing."
+        return RobotInfo("null", self.model, 1.0 / self.period, self.model.joint_names, True, (sentence,))
 
     def read(self, sample: Record) -> None:
         if sample is not self._sample:
@@ -37,13 +44,14 @@ class NullRobot:
         self._stamp[0] += self._period_ns
         self._status[0] = self.external_status
 
-    def write(self, command: Record) -> None:
+    def write(self, command: Record) -> NDArray[np.float64]:
         if command is not self._command:
             self._command = command
             self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
         self.q[:] = self._q_command
         self.qd[:] = self._qd_command
         self.stopped = False
+        return self.q
 
     def stop(self) -> None:
         self.qd[:] = 0.0

@@ -25,7 +25,7 @@ from ur_admittance.runtime.telemetry import TELEMETRY, as_json
 from ur_admittance.runtime.telemetry_reader import TelemetryReader
 
 DRAIN_S = 0.05  # the ring holds 4 s: the recorder may be held up for that long without a loss
-START_S = 20.0  # importing takes about a second; more on a slow disk
+SYNC_S = 1.0  # a power cut loses no more than about this
 FINISH_S = 10.0
 
 
@@ -139,6 +139,7 @@ def record(name: str, path: str | Path) -> str:
         sys.stdout.write("recording\n")
         sys.stdout.flush()
         log: LogWriter | None = None
+        synced = time.monotonic()
         revision, params, about, reason, status = -1, None, None, "", (-1, -1)
         while True:
             last = reader.ended or bool(stop)  # asked before draining: nothing can follow what is drained now
@@ -153,6 +154,9 @@ def record(name: str, path: str | Path) -> str:
                     status, reason = new_status, reader.reason()
                 log.add(entry, params, about, reason)
                 params = about = None
+            if log is not None and time.monotonic() > synced + SYNC_S:
+                log.sync()
+                synced = time.monotonic()
             if last:
                 break
             time.sleep(DRAIN_S)

@@ -68,6 +68,9 @@ def _before_fault(log: Log, i: int) -> list[str]:
     force = float(np.linalg.norm(command["wrench_tcp"][window, :3], axis=1).max())
     speed = float(np.linalg.norm(command["twist"][window, :3], axis=1).max())
     lines = [f"in the {BEFORE_S:g} s before: force up to {force:.1f} N, tool speed up to {speed:.3f} m/s"]
+    if int(command["status"][i]) == Status.LOOP_OVERRUN:
+        pause = float(log.ticks["loop"]["period"][window].max())
+        lines.append(f"the longest pause between two cycles was {1e3 * pause:.0f} ms")
     flags = int(np.bitwise_or.reduce(command["limits"][window]))
     names = [str(limit.name).lower().replace("_", " ") for limit in Limit if limit and limit & flags]
     if names:
