@@ -75,8 +75,8 @@ def test_compensated_reading_of_the_tick_is_zero_with_the_identified_parameters(
 
     bench = Bench(8)
     p = identify(bench.readings(12), Parameters()).applied_to(Parameters())
-    record = new(PARAMS)[0]
-    fill(record, p, robot_model("ur5e"))
+    record = new(PARAMS)
+    fill(record[0], p, robot_model("ur5e"))
     for q in bench.poses(20):
         R, _ = robot_model("ur5e").forward(q)
         left = compensated(record, q, bench.wrench(R))

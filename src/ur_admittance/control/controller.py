@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.control import zeroing
 from ur_admittance.control.faults import sentence
-from ur_admittance.control.zeroing import WrenchWindow
+from ur_admittance.control.zeroing import WINDOW, ZeroWatch
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LifecycleError, ParameterError
@@ -30,6 +31,7 @@ from ur_admittance.params.record import fill
 FloatArray = NDArray[np.float64]
 
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
+AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait, so that logs stay readable
 FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")
 
 
@@ -49,7 +51,8 @@ class AdmittanceController:
         self._pending: np.void | None = None
         self._request = Request.NONE
         self._twist_left = 0.0  # [s]
-        self._window = WrenchWindow()
+        self._zero = ZeroWatch(self.parameters.control_rate)
+        self._bias_change = np.zeros(6)  # of auto-zero, not yet in force
         fill(self.params, self.parameters, model)
 
     # -- life cycle ---------------------------------------------------------------------------------------------
@@ -64,6 +67,8 @@ class AdmittanceController:
         self._state[:] = np.zeros_like(self._state)
         self._command[:] = np.zeros_like(self._command)
         self._request = Request.NONE
+        self._zero = ZeroWatch(self.parameters.control_rate)
+        self._bias_change[:] = 0.0
         self.configured = True
 
     def cleanup(self) -> None:
@@ -114,7 +119,8 @@ class AdmittanceController:
             if self._twist_left <= 0.0:
                 sample["reference_twist"] = 0.0
         tick(self._params, self._state, self._sample, self._command)
-        self._window.add(sample)
+        if self._zero.add(sample, self._params) and self.parameters.sensor.auto_zero:
+            self._auto_zero()
 
     # -- what it is doing ---------------------------------------------------------------------------------------
 
@@ -137,6 +143,16 @@ class AdmittanceController:
         if self.status != Status.OK:
             return f"{self.mode.name.lower()}: {why}"
         return self.mode.name.lower()
+
+    @property
+    def drift(self) -> FloatArray:
+        """What the free tool is estimated to read after all compensation, sensor frame (6,) [N, Nm]."""
+        return self._zero.monitor.drift
+
+    @property
+    def warning(self) -> str:
+        """A sentence about the sensor's drift; empty: none."""
+        return self._zero.monitor.warning
 
     # -- parameters ---------------------------------------------------------------------------------------------
 
@@ -191,11 +207,31 @@ class AdmittanceController:
 
     def zero_ft_sensor(self) -> FloatArray:
         """Make the present reading the new zero; returns the change of sensor.bias. Refused (CalibrationError) while
-        moving or while the reading is unsteady."""
+        moving, while the reading is unsteady, and when it looks like a contact."""
         self._need_configured("zero_ft_sensor")
-        change = self._window.residual(self.params)
+        change = self._zero.residual(self._params)
         self.set_parameters({"sensor.bias": (np.array(self.parameters.sensor.bias) + change).tolist()})
         return change
+
+    def _auto_zero(self) -> None:
+        """Let the bias follow the drift in small steps; without validation, because it runs in the loop."""
+        step = self._zero.monitor.auto_step(self.parameters.sensor.auto_zero_time, WINDOW)
+        if step is None or self._pending is not None:
+            return
+        self._bias_change += step
+        force, torque = np.linalg.norm(self._bias_change[:3]), np.linalg.norm(self._bias_change[3:])
+        if force < AUTO_ZERO_STEP and torque < 0.1 * AUTO_ZERO_STEP:
+            return
+        sensor = self.parameters.sensor
+        bias = np.array(sensor.bias) + self._bias_change
+        self._bias_change[:] = 0.0
+        self.parameters = self.parameters.model_copy(
+            update={"sensor": sensor.model_copy(update={"bias": tuple(bias.tolist())})}
+        )
+        record = new(PARAMS)[0]
+        record[()] = self.params
+        record["sensor_bias"] = bias
+        self._pending = record
 
     def _need_configured(self, action: str) -> None:
         if not self.configured:
@@ -207,6 +243,7 @@ def warm_up(say: Callable[[str], None] = lambda text: None) -> None:
     if not tick.signatures:
         say("compiling the controller (about 20 s on the first run, then cached) ...")
     tick(new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))
+    zeroing.warm_up()
 
 
 def _finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:

@@ -1,12 +1,20 @@
-"""Zeroing the force sensor: the recent readings, and whether they may become the new zero."""
+"""Zeroing the force sensor: the recent readings, whether they may become the new zero, and how far it has drifted.
+
+A reading at rest cannot tell a bias from a steady push. What can: a hand and a contact vary, the arm stands, and a bias
+changes slowly (an e-Series sensor was seen to go from 0.07 to 4.1 N in five minutes) while a contact comes at once.
+"""
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core.chain import forward
+from ur_admittance.control.drift import DriftMonitor
+from ur_admittance.control.kernels import statistics, without_weight
+from ur_admittance.core.records import PARAMS, SAMPLE, new
 from ur_admittance.errors import CalibrationError
 
-LENGTH = 250  # samples: 0.5 s at 500 Hz
+Array = NDArray[np.float64]
+
+WINDOW = 0.5  # [s]
 MOVING = 0.01  # [rad/s]
 UNSTEADY_FORCE = 0.5  # [N] standard deviation above the noise of common sensors: a hand, a contact
 UNSTEADY_TORQUE = 0.05  # [Nm]
@@ -15,46 +23,87 @@ UNSTEADY_TORQUE = 0.05  # [Nm]
 class WrenchWindow:
     """The last half second of samples. Adding one costs well under a microsecond."""
 
-    def __init__(self) -> None:
-        self._wrench = np.zeros((LENGTH, 6))
-        self._q = np.zeros((LENGTH, 6))
-        self._qd = np.zeros((LENGTH, 6))
+    def __init__(self, rate: float = 500.0) -> None:
+        """rate: samples per second."""
+        self.length = max(2, round(WINDOW * rate))
+        self._wrench = np.zeros((self.length, 6))
+        self._q = np.zeros((self.length, 6))
+        self._qd = np.zeros((self.length, 6))
+        self.q, self.wrench, self._spread = np.zeros(6), np.zeros(6), np.zeros(6)
         self._count = 0
 
-    def add(self, sample: np.void) -> None:
-        row = self._count % LENGTH
+    def add(self, sample: np.void) -> bool:
+        """True when the window holds only samples that were not in it the last time it said so."""
+        row = self._count % self.length
         self._wrench[row] = sample["wrench"]
         self._q[row] = sample["q"]
         self._qd[row] = sample["qd"]
         self._count += 1
+        return row == self.length - 1
 
-    def residual(self, params: np.void) -> NDArray[np.float64]:
-        """Mean compensated wrench in the sensor frame [N, Nm], or CalibrationError with the reason why not."""
-        if self._count < LENGTH:
-            raise CalibrationError(
-                f"zeroing refused: only {self._count} of {LENGTH} readings so far; wait half a second."
-            )
-        speed = float(np.abs(self._qd).max())
+    def unrest(self) -> str:
+        """Why the window is no reading at rest; empty: it is, and `q` and `wrench` are its means."""
+        if self._count < self.length:
+            return f"only {self._count} of {self.length} readings so far; wait half a second"
+        speed = statistics(self._q, self._qd, self._wrench, self.q, self.wrench, self._spread)
         if not speed <= MOVING:
-            raise CalibrationError(f"zeroing refused: the arm moves ({speed:.3f} rad/s, allowed {MOVING} rad/s).")
-        spread = self._wrench.std(axis=0)
-        force, torque = float(spread[:3].max()), float(spread[3:].max())
+            return f"the arm moves ({speed:.3f} rad/s, allowed {MOVING} rad/s)"
+        force, torque = max(self._spread[:3]), max(self._spread[3:])
         if not force <= UNSTEADY_FORCE:
-            raise CalibrationError(
-                f"zeroing refused: the force varies by {force:.2f} N (allowed {UNSTEADY_FORCE} N); is the tool touched?"
-            )
+            return f"the force varies by {force:.2f} N (allowed {UNSTEADY_FORCE} N); is the tool touched?"
         if not torque <= UNSTEADY_TORQUE:
-            raise CalibrationError(
-                f"zeroing refused: the torque varies by {torque:.3f} Nm (allowed {UNSTEADY_TORQUE} Nm); is the tool touched?"
-            )
-        return compensated(params, self._q.mean(axis=0), self._wrench.mean(axis=0))
+            return f"the torque varies by {torque:.3f} Nm (allowed {UNSTEADY_TORQUE} Nm); is the tool touched?"
+        return ""
 
 
-def compensated(params: np.void, q: NDArray[np.float64], raw: NDArray[np.float64]) -> NDArray[np.float64]:
+class ZeroWatch:
+    """The window and the drift monitor behind it: one `add` per cycle, half a second between evaluations."""
+
+    def __init__(self, rate: float = 500.0) -> None:
+        self._window = WrenchWindow(rate)
+        self._period = self._window.length / rate
+        self.monitor = DriftMonitor()
+
+    def add(self, sample: np.void, params: NDArray[np.void]) -> bool:
+        """Take a sample; True when a half second has just been evaluated (some 0.05 ms in that cycle)."""
+        if not self._window.add(sample):
+            return False
+        if self._window.unrest():
+            self.monitor.skip(self._period)
+        else:
+            self.monitor.take(*self._reading(params), params[0], self._period)
+        return True
+
+    def residual(self, params: NDArray[np.void]) -> Array:
+        """Mean compensated wrench in the sensor frame [N, Nm], or CalibrationError with the reason why not."""
+        reason = self._window.unrest()
+        if not reason:
+            reading, R_base_sensor = self._reading(params)
+            self.monitor.forget_if_changed(params[0], R_base_sensor)
+            reason = self.monitor.contact(reading)
+        if reason:
+            raise CalibrationError(f"zeroing refused: {reason}.")
+        return np.asarray(reading - params[0]["sensor_bias"])
+
+    def _reading(self, params: NDArray[np.void]) -> tuple[Array, Array]:
+        return weightless(params, self._window.q, self._window.wrench)
+
+
+def weightless(params: NDArray[np.void], q: Array, raw: Array) -> tuple[Array, Array]:
+    """A raw reading at rest minus tool gravity, sensor frame (6,) [N, Nm], and R_base_sensor (3, 3)."""
+    reading, R_base_sensor = np.empty(6), np.empty((3, 3))
+    without_weight(params, q, raw, reading, R_base_sensor)
+    return reading, R_base_sensor
+
+
+def compensated(params: NDArray[np.void], q: Array, raw: Array) -> Array:
     """A raw reading at rest minus bias and tool gravity, sensor frame [N, Nm]: zero when nothing touches the tool."""
-    R_base_tcp, position, jacobian = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
-    forward(params["chain_rotation"], params["chain_position"], q, R_base_tcp, position, jacobian)
-    weight = (R_base_tcp @ params["R_tcp_sensor"]).T @ params["tool_weight_base"]
-    load = np.concatenate([weight, np.cross(params["tool_com"], weight)])
-    wrench: NDArray[np.float64] = params["sensor_sign"] * raw - params["sensor_bias"] - load
-    return wrench
+    return np.asarray(weightless(params, q, raw)[0] - params[0]["sensor_bias"])
+
+
+def warm_up() -> None:
+    """Compile or load the kernels now, never in the loop."""
+    watch = ZeroWatch()
+    sample, params = new(SAMPLE)[0], new(PARAMS)
+    for _ in range(round(WINDOW * 500.0)):
+        watch.add(sample, params)

@@ -171,6 +171,10 @@ class Sensor(Group):
     sign: Number = parameter(1.0, "-", "1, or -1 for a sensor that reports the reaction of the tool")
     bias: Six[Number] = parameter((0.0,) * 6, "N, Nm", "reading without any load, after the sign, sensor axes")
     rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the sensor axes in the flange frame")
+    auto_zero: Switch = parameter(
+        False, "-", "let the bias follow slow drift while the tool is free; a steady push below 2 N vanishes with it"
+    )
+    auto_zero_time: Positive = parameter(60.0, "s", "time constant of auto_zero")
     position: Three[Number] = parameter((0.0,) * 3, "m", "origin of the sensor in the flange frame")
 
 

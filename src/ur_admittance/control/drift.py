@@ -1,0 +1,131 @@
+"""The reading of the free tool, followed slowly while nothing touches it: drift, contact suspicion, slow auto-zero.
+
+`level` is the sensor's reading without the tool's weight: what `sensor.bias` ought to be. It is learnt from half
+seconds at rest and moves slowly; a reading that leaves it faster than any drift is a contact and teaches nothing.
+"""
+
+from collections import deque
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+CONSISTENT = (0.3, 0.03)  # [N], [Nm] between half seconds that shall found a level
+FOUNDING = 4  # half seconds
+FOLLOW_TIME = 10.0  # [s] time constant of the level
+JUMP = (1.5, 0.2)  # [N], [Nm] a drift is smaller than this plus its fastest rate times the time
+FASTEST = (0.02, 0.002)  # [N/s], [Nm/s]
+WARN = (1.0, 0.1)  # [N], [Nm] two thirds of the default deadband: beyond it the arm creeps
+TURNED = np.radians(10.0)  # a turn after which the level of a tool of unknown weight is worth nothing
+HISTORY = 30  # remembered levels
+HISTORY_STEP = 10.0  # [s]
+AUTO_LIMIT = (2.0, 0.3)  # [N], [Nm] more than this is not drift that may vanish unseen
+
+
+class DriftMonitor:
+    """Fed with half seconds at rest. Bias changes need not be told: the level does not depend on them."""
+
+    def __init__(self) -> None:
+        self.level: Array | None = None  # (6,) sensor frame [N, Nm]
+        self.time = 0.0  # [s]
+        self.touched = False  # the last half second at rest was off the level
+        self._known_at = 0.0
+        self._recent: list[Array] = []
+        self._history: deque[tuple[float, Array]] = deque(maxlen=HISTORY)
+        self._tool = b""
+        self._R_base_sensor = np.eye(3)
+        self._bias = np.zeros(6)
+
+    def skip(self, period: float) -> None:
+        """A half second that says nothing: the arm moved or the reading was unsteady."""
+        self.time += period
+        self._recent.clear()
+
+    def take(self, reading: Array, R_base_sensor: Array, params: np.void, period: float) -> None:
+        """A half second at rest: raw reading without the tool's weight, and the parameters in force."""
+        self.time += period
+        self._bias = np.array(params["sensor_bias"])
+        self.forget_if_changed(params, R_base_sensor)
+        self._recent = [*self._recent[1 - FOUNDING :], reading]
+        self.touched = bool(self.contact(reading))
+        if self.level is None or (self.touched and self._nearer_to_zero(reading)):
+            if len(self._recent) == FOUNDING and _within(np.ptp(self._recent, axis=0), CONSISTENT):
+                self._learn(np.mean(self._recent, axis=0), R_base_sensor)
+        elif not self.touched:
+            self._learn(self.level + (reading - self.level) * min(1.0, period / FOLLOW_TIME), R_base_sensor)
+
+    def contact(self, reading: Array) -> str:
+        """Why this reading at rest looks like a contact; empty: it does not."""
+        if self.level is None:
+            return ""
+        change = reading - self.level
+        force, torque = float(np.linalg.norm(change[:3])), float(np.linalg.norm(change[3:]))
+        since = self.time - self._known_at
+        if force <= JUMP[0] + FASTEST[0] * since and torque <= JUMP[1] + FASTEST[1] * since:
+            return ""
+        return (
+            f"the reading is {force:.1f} N and {torque:.2f} Nm off what it was when the tool was last free, "
+            f"{since:.0f} s ago; free the tool (if nothing touches it, calibrate again)"
+        )
+
+    @property
+    def drift(self) -> Array:
+        """What the free tool reads after all compensation (6,) [N, Nm]; zeros while unknown."""
+        return np.zeros(6) if self.level is None else np.asarray(self.level - self._bias)
+
+    @property
+    def rate_per_minute(self) -> Array:
+        """Change of the level per minute over the last minutes (6,) [N, Nm]; zeros before half a minute has passed."""
+        if len(self._history) < 4:
+            return np.zeros(6)
+        (t0, first), (t1, last) = self._history[0], self._history[-1]
+        return np.asarray(60.0 * (last - first) / (t1 - t0))
+
+    @property
+    def warning(self) -> str:
+        """A sentence when the drift is about to move the arm; empty: all is well."""
+        force, torque = (float(np.linalg.norm(part)) for part in np.split(self.drift, 2))
+        if force <= WARN[0] and torque <= WARN[1]:
+            return ""
+        if not self._bias.any():
+            return f"the free tool reads {force:.1f} N and {torque:.2f} Nm: calibrate the tool or zero the sensor"
+        rate = float(np.linalg.norm(self.rate_per_minute[:3]))
+        return f"the sensor has drifted by {force:.1f} N and {torque:.2f} Nm ({rate:.1f} N per minute): zero it"
+
+    def auto_step(self, time_constant: float, period: float) -> Array | None:
+        """Small change of sensor.bias towards the level (6,), only while the tool is free and the drift is small."""
+        if self.level is None or self.touched or len(self._recent) < FOUNDING or not _within(self.drift, AUTO_LIMIT):
+            return None
+        step = self.drift * (period / time_constant)
+        for part, fastest in ((slice(0, 3), FASTEST[0]), (slice(3, 6), FASTEST[1])):
+            size = float(np.linalg.norm(step[part]))
+            if size > fastest * period:
+                step[part] *= fastest * period / size
+        return step
+
+    def _learn(self, level: Array, R_base_sensor: Array) -> None:
+        self.level, self._known_at, self._R_base_sensor = np.asarray(level), self.time, R_base_sensor
+        self.touched = False
+        if not self._history or self.time - self._history[-1][0] >= HISTORY_STEP:
+            self._history.append((self.time, self.level.copy()))
+
+    def _nearer_to_zero(self, reading: Array) -> bool:
+        """The level was founded in contact when a later reading at rest lies nearer to the calibrated zero."""
+        old, new = np.linalg.norm(self.drift[:3]), np.linalg.norm(reading[:3] - self._bias[:3])
+        return bool(self._bias.any() and new < old and new < AUTO_LIMIT[0])
+
+    def forget_if_changed(self, params: np.void, R_base_sensor: Array) -> None:
+        """Another tool or mounting makes the level worthless, and so does a turn with a tool of unknown weight."""
+        tool = b"".join(
+            params[name].tobytes() for name in ("tool_weight_base", "tool_com", "R_tcp_sensor", "sensor_sign")
+        )
+        turned = (np.trace(self._R_base_sensor.T @ R_base_sensor) - 1.0) / 2.0 < np.cos(TURNED)
+        if tool != self._tool or (turned and not params["tool_weight_base"].any()):
+            self._tool = tool
+            self.level, self._R_base_sensor = None, R_base_sensor
+            self._history.clear()
+
+
+def _within(values: Array, limits: tuple[float, float]) -> bool:
+    return bool(np.linalg.norm(values[:3]) <= limits[0] and np.linalg.norm(values[3:]) <= limits[1])

@@ -1,0 +1,43 @@
+"""Half a second of samples in a few microseconds: the part of zeroing that runs in the loop."""
+
+import math
+
+from ur_admittance.core.chain import forward
+from ur_admittance.core.compile import kernel, mat3, mat6, vec3
+from ur_admittance.core.spatial import cross, multiply, rotate_back
+
+
+@kernel
+def statistics(q, qd, wrench, mean_q, mean_wrench, spread):
+    """Means and standard deviations (6,) of samples (n, 6); returns the fastest joint speed [rad/s]."""
+    n = q.shape[0]
+    fastest = 0.0
+    for i in range(6):
+        sum_q, sum_w = 0.0, 0.0
+        for k in range(n):
+            sum_q += q[k, i]
+            sum_w += wrench[k, i]
+            speed = abs(qd[k, i])
+            if not speed <= fastest:  # also catches a number that is none
+                fastest = speed
+        mean_q[i], mean_wrench[i] = sum_q / n, sum_w / n
+        square = 0.0
+        for k in range(n):
+            square += (wrench[k, i] - mean_wrench[i]) ** 2
+        spread[i] = math.sqrt(square / n)
+    return fastest
+
+
+@kernel
+def without_weight(params, q, raw, reading, R_base_sensor):
+    """reading = sign raw - [W; c x W], sensor frame (6,): what a raw wrench at rest is without the tool's weight."""
+    p = params[0]
+    R_base_tcp, position, jacobian = mat3(), vec3(), mat6()
+    forward(p.chain_rotation, p.chain_position, q, R_base_tcp, position, jacobian)
+    multiply(R_base_tcp, p.R_tcp_sensor, R_base_sensor)
+    weight, moment = vec3(), vec3()
+    rotate_back(R_base_sensor, p.tool_weight_base, weight)
+    cross(p.tool_com, weight, moment)
+    for i in range(3):
+        reading[i] = p.sensor_sign * raw[i] - weight[i]
+        reading[3 + i] = p.sensor_sign * raw[3 + i] - moment[i]
