@@ -29,8 +29,8 @@ CALIBRATION_SLEEP_S = 0.001
 class RealTimeClock:
     """Waits for real deadlines: sleeps until shortly before, then polls the clock.
 
-    The polling time is measured at ``start``: the lower quartile of how late the system wakes a sleeper (about 30 us
-    here, a few us on a bare machine), so that most cycles begin sharply and almost nothing is spent on polling.
+    The polling time is measured at ``start``: the lower quartile of how late the system wakes a sleeper (30 to
+    45 us in a virtual machine), so that most cycles begin sharply and almost nothing is spent on polling.
     """
 
     realtime = True

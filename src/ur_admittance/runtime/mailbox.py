@@ -6,7 +6,7 @@
 
 The answer is {"accepted": true or false, "text": "..."}. The loop only looks whether something has arrived (0.6 us);
 nobody can make it wait. A message that is malformed, too long or refused is answered with a sentence. What one costs
-the loop, after its command is out: a request 5 us, parameters 0.5 ms (validation), the worst hostile one no more.
+the loop, after its command is out: a request 5 us, parameters 0.5 ms (validation), none of the hostile ones tried more.
 """
 
 import contextlib

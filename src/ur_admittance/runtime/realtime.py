@@ -2,10 +2,10 @@
 
 What each part is for, and what happens without it:
 
-SCHED_FIFO          the loop runs before every ordinary program        else: a busy machine delays cycles by many ms
-locked memory       no page that was used is taken away again          else: fetching it back can take 10 ms
-one core            no migration, warm caches                          else: some cycles take 20 us longer
-frozen collector    Python never walks its objects in the loop         else: pauses of 1 to 50 ms, at random
+SCHED_FIFO          the loop runs before every ordinary program        else: a busy machine delays cycles
+locked memory       no page that was used is taken away again          else: a cycle may wait for the disk
+one core            no migration, warm caches                          else: cold caches after each migration
+frozen collector    Python never walks its objects in the loop         else: pauses at random, longer with more objects
 switch interval     other threads must hand the interpreter back       else: after 5 ms, more than two cycles
                     after 0.1 ms
 
@@ -92,7 +92,7 @@ def _memory(setup: RealTimeSetup, undo: contextlib.ExitStack) -> None:
         return
     libc = ctypes.CDLL(None, use_errno=True)
     # ONFAULT: what the warm-up has used stays in memory, what is used later stays from then on. Fetching all that is
-    # mapped would take 480 instead of 190 MB (most of it the compiler) and made no measurable difference to the cycles.
+    # mapped would take 480 instead of 190 MB (most of it the compiler) and showed no better cycles in runs of 3 s.
     if libc.mlockall(MCL_CURRENT | MCL_FUTURE | MCL_ONFAULT) != 0:
         code = ctypes.get_errno()
         setup.parts.append(f"memory locked no ({_cause(OSError(code, os.strerror(code)), 'memlock')})")
