@@ -101,8 +101,8 @@ def law_twist(p, s, c, desired, dt, twist, x_next, v_next):
         f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i]
         x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], d, s.stiffness[i], f, dt)
         slowed = approach_limit(p, s, i, v[i], v_next[i], dt)
-        x_next[i] += (slowed - v_next[i]) * dt
-        v_next[i] = slowed
+        if slowed != v_next[i]:
+            x_next[i], v_next[i] = x[i] + 0.5 * (v[i] + slowed) * dt, slowed
         if s.stiffness[i] > 0.0:
             sprung[i] = (x_next[i] - x[i]) / dt
         else:

@@ -1,0 +1,103 @@
+"""ur-admittance sim: scenarios in the embedded simulation."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ur_admittance.cli.values import assignments, parameters_from
+
+
+def sim(
+    name: Annotated[str, typer.Argument(help="Scenario; see --list.")] = "",
+    list_them: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
+    robot: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
+    preset: Annotated[str | None, typer.Option(help="Preset or parameter file in place of the scenario's own.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="name=value, e.g. admittance.mass=4 (repeatable).")] = None,
+    option: Annotated[list[str] | None, typer.Option(help="name=value of the scenario, e.g. stiffness=1e5 (repeatable).")] = None,
+    seed: Annotated[int, typer.Option(help="Of the sensor noise.")] = 0,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
+    figure: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).")] = None,
+    log: Annotated[Path | None, typer.Option(help="Record the run (.mcap).")] = None,
+) -> None:
+    """Run a scenario without hardware and report what was measured."""
+    from ur_admittance.errors import SimulationError
+    from ur_admittance.simulation.scenarios import SCENARIOS, Setup, run_scenario
+
+    if list_them:
+        for key, scenario in SCENARIOS.items():
+            extra = f"  [options: {', '.join(scenario.options)}]" if scenario.options else ""
+            typer.echo(f"{key:14} {scenario.summary}{extra}")
+        return
+    if not name:
+        raise SimulationError(f"which scenario? One of {', '.join(SCENARIOS)} (see --list).")
+    progress = _Progress(name, quiet=as_json)
+    setup = Setup(
+        robot=robot,
+        changes=assignments(set_ or []),
+        preset=parameters_from(preset) if preset else None,
+        seed=seed,
+        log=log,
+        progress=progress,
+        options=assignments(option or []),
+    )
+    with progress:
+        outcome = run_scenario(name, setup)
+    if figure is not None:
+        from ur_admittance.simulation.scenarios.figure import save
+
+        save(outcome, figure)
+    if as_json:
+        typer.echo(json.dumps(outcome.as_dict(), indent=2))
+        return
+    _print(outcome)
+    for path, what in ((figure, "figure"), (log, "recording")):
+        if path is not None:
+            typer.echo(f"{what}: {path}")
+
+
+def _print(outcome: Any) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console(width=None if sys.stdout.isatty() else 120)
+    table = Table(title=f"{outcome.scenario} on a {outcome.robot}", box=None, title_justify="left", pad_edge=False)
+    table.add_column("metric", no_wrap=True)
+    table.add_column("value", justify="right")
+    table.add_column("unit")
+    table.add_column("what it is")
+    for metric in outcome.metrics:
+        table.add_row(metric.name, f"{metric.value:.4g}", metric.unit, metric.meaning)
+    console.print(table)
+    for line in [*outcome.story, *(f"stopped: {stop}" for stop in outcome.stops)]:
+        console.print(line)
+
+
+class _Progress:
+    """A bar on the terminal for anything that takes longer than two seconds; nothing in a pipe or with --json."""
+
+    def __init__(self, name: str, quiet: bool) -> None:
+        self._bar: Any = None
+        self._task: Any = None
+        self._name = name
+        self._quiet = quiet or not sys.stderr.isatty()
+
+    def __call__(self, now: float, end: float) -> None:
+        if self._bar is not None:
+            self._bar.update(self._task, completed=now, total=end)
+
+    def __enter__(self) -> "_Progress":
+        if not self._quiet:
+            from rich.console import Console
+            from rich.progress import Progress
+
+            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar.start()
+            self._task = self._bar.add_task(f"{self._name} (the first run compiles for about a minute)", total=None)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()

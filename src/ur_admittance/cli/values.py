@@ -1,0 +1,60 @@
+"""Values given on the command line: name=value pairs, presets and parameter files."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ur_admittance.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ur_admittance.params import Parameters
+
+
+def assignments(pairs: Sequence[str]) -> dict[str, Any]:
+    """["a.b=1", "c=[1, 2]"] -> {"a.b": 1, "c": [1, 2]}; values are YAML. A single number for a vector fills it."""
+    from ruamel.yaml import YAML
+    from ruamel.yaml.error import YAMLError
+
+    values: dict[str, Any] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals or not name.strip():
+            raise ParameterError(f"{pair!r}: must be name=value, for example admittance.mass=4.")
+        try:
+            value = YAML(typ="safe", pure=True).load(text)
+        except YAMLError:
+            raise ParameterError(f"{pair!r}: the value is not readable; write a number, true, or [1, 2, 3].") from None
+        if isinstance(value, str):
+            try:
+                value = float(value)  # YAML 1.2 takes 1e5 for a word
+            except ValueError:
+                pass
+        values[name.strip()] = value
+    return filled(values)
+
+
+def filled(values: dict[str, Any]) -> dict[str, Any]:
+    """A single number given for a vector fills it. Where the halves of a six-vector have different units (mass: kg and
+    kg m2) it fills the linear half; the angular half keeps its default."""
+    from ur_admittance.params import Parameters
+    from ur_admittance.params.table import rows
+
+    defaults, table = Parameters().flat(), rows()
+    for name, value in values.items():
+        default = defaults.get(name)
+        if not isinstance(default, list | tuple) or not isinstance(value, int | float) or isinstance(value, bool):
+            continue
+        mixed = len(default) == 6 and "," in table[name].unit
+        values[name] = [value] * 3 + list(default[3:]) if mixed else [value] * len(default)
+    return values
+
+
+def parameters_from(name: str) -> "Parameters":
+    """A preset by its name, or a parameter file by its path."""
+    from ur_admittance.params import PRESETS, load_parameters, preset
+
+    if name in PRESETS:
+        return preset(name)
+    if Path(name).suffix in (".yaml", ".yml") or Path(name).exists():
+        return load_parameters(Path(name))
+    raise ParameterError(f"preset {name!r} is unknown: choose one of {', '.join(PRESETS)}, or give a .yaml file.")
