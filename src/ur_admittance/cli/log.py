@@ -1,0 +1,57 @@
+"""ur-admittance replay, plot, why: what a recording tells."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ur_admittance.cli.values import assignments
+
+FileArgument = Annotated[Path, typer.Argument(help="Recording (.mcap).")]
+
+
+def replay(
+    file: FileArgument,
+    set_: Annotated[list[str] | None, typer.Option("--params", help="name=value: what would other parameters have done? (repeatable)")] = None,
+) -> None:
+    """Recompute every cycle of a recording and compare it with what was recorded, bit for bit."""
+    import numpy as np
+
+    from ur_admittance.runtime import replay as replaying
+    from ur_admittance.runtime.log import read_log
+
+    log = read_log(file)
+    if not set_:
+        result = replaying.replay(log)
+        largest = max([*result.differences.values(), *result.state_differences.values()], default=0.0)
+        typer.echo(str(result))
+        typer.echo(f"largest difference: {largest:g}")
+        if not result.exact:
+            raise typer.Exit(1)
+        return
+    result = replaying.what_if(log, assignments(set_))
+    typer.echo(str(result))
+    done = result.recomputed
+    for name, unit, field in (("tool speed", "m/s", "twist"), ("offset", "m", "offset")):
+        was = np.linalg.norm(log.ticks["command"][field][done, :3], axis=1)
+        would = np.linalg.norm(result.commands[field][done, :3], axis=1)
+        typer.echo(f"{name}: largest was {was.max():.4g} {unit}, would have been {would.max():.4g} {unit}")
+
+
+def plot(
+    file: FileArgument,
+    out: Annotated[Path | None, typer.Option(help="Picture (.png, .svg, .pdf); default: beside the recording.")] = None,
+) -> None:
+    """Draw a recording: force, velocity, offset, joint speeds against their limits."""
+    from ur_admittance.runtime.log import read_log
+    from ur_admittance.runtime.plot import plot as draw
+
+    typer.echo(f"figure: {draw(read_log(file), out or file.with_suffix('.png'))}")
+
+
+def why(file: FileArgument) -> None:
+    """Tell in plain words what happened in a recording and why the arm stopped."""
+    from ur_admittance.runtime.log import read_log
+    from ur_admittance.runtime.why import why as story
+
+    typer.echo(story(read_log(file)))

@@ -1,0 +1,71 @@
+"""ur-admittance run: the main job, a compliant arm in real time."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ur_admittance.cli.values import assignments, parameters_from
+
+if TYPE_CHECKING:
+    from ur_admittance.params import Parameters
+
+
+def run(
+    robot: Annotated[str, typer.Option(help="sim, or the address of a UR.")] = "sim",
+    model: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
+    preset: Annotated[str, typer.Option(help="Preset or parameter file.")] = "hand_guiding",
+    set_: Annotated[list[str] | None, typer.Option("--set", help="name=value on top of it (repeatable).")] = None,
+    duration: Annotated[float | None, typer.Option(help="Stop after this time [s].")] = None,
+    log: Annotated[Path | None, typer.Option(help="Record the run (.mcap); refuses to overwrite.")] = None,
+    dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
+    active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True,
+    name: Annotated[str, typer.Option(help="Of this controller, for other programs on this machine.")] = "main",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
+) -> None:
+    """Make an arm compliant until Ctrl-C, which slows it down and stops it."""
+    from ur_admittance.errors import LogError
+
+    if log is not None and log.exists():
+        raise LogError(f"{log} exists already: choose another file, nothing was overwritten")
+    parameters = parameters_from(preset).changed(assignments(set_ or []))
+    options: dict[str, Any] = {
+        "name": name,
+        "log": log,
+        "duration": duration,
+        "activate": active,
+        "beside": lambda: _watchers(name, dashboard),
+        "say": typer.echo,
+    }
+    if robot == "sim":
+        from ur_admittance.simulation.live_run import run_live
+
+        report = run_live(model, parameters, **options)
+    else:
+        report = _run_real(robot, model, parameters, yes, options)
+    typer.echo(str(report))
+
+
+def _run_real(host: str, model: str, parameters: "Parameters", yes: bool, options: dict[str, Any]) -> Any:
+    from ur_admittance.robots.rtde_run import run_rtde
+
+    if options["activate"] and not yes:
+        typer.echo(f"The arm at {host} will follow every force on its tool, up to {parameters.max_linear_velocity:g} m/s.")
+        typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
+    return run_rtde(host, model, parameters, **options)
+
+
+@contextlib.contextmanager
+def _watchers(name: str, dashboard: bool) -> Iterator[None]:
+    """Processes beside the loop: the status in the terminal, the page if wanted."""
+    from ur_admittance.runtime.status import status_process
+
+    with contextlib.ExitStack() as stack:
+        if dashboard:
+            from ur_admittance.dashboard import page_process
+
+            stack.enter_context(page_process(name))
+        stack.enter_context(status_process(name))
+        yield
