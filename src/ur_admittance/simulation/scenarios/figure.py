@@ -13,6 +13,7 @@ from ur_admittance.simulation.scenarios.outcome import Outcome
 PANELS = {"force": "force on the tool [N]", "way": "way of the tool [mm]", "speed": "speed of the tool [mm/s]"}
 FAULT_COLOUR = "#f8d0d0"
 MOST_POINTS = 4000
+TOUCH = 0.5  # [N] a smaller true contact force is not worth a line
 
 
 def draw(outcome: Outcome) -> Figure:
@@ -28,7 +29,7 @@ def draw(outcome: Outcome) -> Figure:
     rows: Any = figure.subplots(3, 1, sharex=True)
     for row, (panel, label) in zip(rows, PANELS.items(), strict=True):
         y, name = measured[panel]
-        if panel == "force" and np.any(trace.contact):
+        if panel == "force" and np.abs(trace.contact).max() > TOUCH:
             row.plot(t, trace.contact[::step, :3] @ axis, color="0.6", linewidth=2.5, label="contact, true")
         row.plot(t, y, linewidth=1.2, label=name)
         for curve in outcome.curves:

@@ -39,9 +39,9 @@ def singularity(setup: Setup) -> Outcome:
     q = [0.0, -1.9, 2.2, -1.9, -0.35, 0.0]
     stage = Stage(setup, q=q, duration=7.0)
     start = stage.time
-    stage.push(3.0, [0.0, 35.0, 0.0, 0.0, 0.0, 0.0])
+    stage.push(1.0, [0.0, 35.0, 0.0, 0.0, 0.0, 0.0])
     middle = stage.time
-    stage.push(3.0, [40.0, 0.0, 10.0, 0.0, 0.0, 0.0])
+    stage.push(2.5, [40.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     end = stage.time
     trace = stage.finish()
     part = trace.since(start, end)
@@ -89,7 +89,7 @@ def workspace(setup: Setup) -> Outcome:
     own = {"workspace.max": [math.nan, wall, math.nan]}
     stage = Stage(setup, own, duration=5.0)
     start = stage.time
-    stage.push(3.0, [8.0, 40.0, 0.0, 0.0, 0.0, 0.0])
+    stage.push(2.0, [5.0, 40.0, 0.0, 0.0, 0.0, 0.0])
     stage.run(0.5)
     end = stage.time
     trace = stage.finish()
