@@ -11,7 +11,7 @@ from .records import Integrator
 EXACT = int(Integrator.EXACT)
 RK4 = int(Integrator.RK4)
 
-SOFTEST_SPRING = 1e-6  # [N/m, Nm/rad] below it f / K has no digits left: the axis is integrated as free
+SOFT = 1e-8  # K dt^2 / M below which the rest point f / K is too far away to keep all digits of x
 
 
 @kernel
@@ -75,8 +75,9 @@ def rk4_step(x, v, m, d, k, f, dt):
 def step(integrator, x, v, m, d, k, f, dt):
     """(x, v) after dt."""
     if integrator == EXACT:
-        if k < SOFTEST_SPRING:
-            dx, v = free_step(v, m, d, f - k * x, dt)
+        if k * dt * dt < SOFT * m:  # the spring's force in the middle of the step is exact to 1e-12
+            half, _ = free_step(v, m, d, f - k * x, 0.5 * dt)
+            dx, v = free_step(v, m, d, f - k * (x + half), dt)
             return x + dx, v
         return spring_step(x, v, m, d, k, f, dt)
     if integrator == RK4:
