@@ -168,10 +168,10 @@ def unrest(q: Array, qd: Array, wrench: Array) -> str:
         if worst > limit:
             return f"the reading varies by {worst:.3g} {unit} (allowed {limit} {unit}); is the tool touched?"
     half = len(wrench) // 2
-    trend = np.abs(wrench[half:].mean(axis=0) - wrench[:half].mean(axis=0))
-    allowed = np.repeat([TREND_FORCE, TREND_TORQUE], 3) + TIMES_NOISE * spread * np.sqrt(2.0 / half)
-    if (trend > allowed).any():
-        i = int(np.argmax(trend / allowed))
-        unit = "N" if i < 3 else "Nm"
-        return f"the reading wanders by {trend[i]:.3g} {unit} (allowed {allowed[i]:.3g} {unit}); is the tool touched?"
+    trend = wrench[half:].mean(axis=0) - wrench[:half].mean(axis=0)
+    for part, floor, unit in ((slice(0, 3), TREND_FORCE, "N"), (slice(3, 6), TREND_TORQUE, "Nm")):
+        wander = float(np.linalg.norm(trend[part]))
+        allowed = floor + TIMES_NOISE * float(spread[part].max()) * np.sqrt(2.0 / half)
+        if wander > allowed:
+            return f"the reading wanders by {wander:.3g} {unit} (allowed {allowed:.2g} {unit}); is the tool touched?"
     return ""

@@ -228,8 +228,7 @@ class AdmittanceController:
         self.parameters = self.parameters.model_copy(
             update={"sensor": sensor.model_copy(update={"bias": tuple(bias.tolist())})}
         )
-        record = new(PARAMS)[0]
-        record[()] = self.params
+        record = self._params.copy()[0]
         record["sensor_bias"] = bias
         self._pending = record
 

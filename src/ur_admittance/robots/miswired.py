@@ -62,7 +62,7 @@ def _matrix(name: str) -> NDArray[np.float64] | None:
     if name == "reaction":
         return -np.eye(3)
     kind, _, axes = name.partition("-")
-    if kind == "swap" and len(axes) == 2 and set(axes) < set("xyz"):
+    if kind == "swap" and len(axes) == len(set(axes)) == 2 and set(axes) < set("xyz"):
         order = list(range(3))
         i, k = ("xyz".index(axis) for axis in axes)
         order[i], order[k] = order[k], order[i]
