@@ -9,11 +9,8 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.simulated import SimulatedRobot
 from ur_admittance.runtime import places
 from ur_admittance.runtime.clock import RealTimeClock
-from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.mailbox import Mailbox
-from ur_admittance.runtime.realtime import realtime
+from ur_admittance.runtime.operate import operate
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.telemetry import TelemetryWriter
 from ur_admittance.simulation.environment import Environment
 from ur_admittance.simulation.live import LiveWorld
 from ur_admittance.simulation.scenarios.stage import NOISE, SERVO, TOOL, response_time
@@ -40,14 +37,13 @@ def run_live(
     environment: Environment | None = None,
     activate: bool = True,
     restless: bool = False,
-    duration: float | None = None,
-    privileged: bool = True,
     say: Callable[[str], None] = lambda text: None,
+    **options: Any,
 ) -> LoopReport:
-    """Run until `duration` [s] is over or a signal comes; other processes see it and touch it under `name`.
+    """Run until a signal comes; other processes see it and touch it under `name`.
 
-    restless: the hand pushes by itself until somebody takes over; privileged: ask for real-time scheduling;
-    say: told what is being loaded.
+    restless: the hand pushes by itself until somebody takes over; say: told what is being loaded; options as
+    runtime.operate.operate (duration, log, privileged ...).
     """
     say(f"building the simulated {model}")
     arm = robot_model(model)
@@ -63,19 +59,15 @@ def run_live(
     controller.configure()
     if activate:
         controller.activate()
-    with (
-        robot,
-        TelemetryWriter(name, model=model, rate=chosen.control_rate) as telemetry,
-        Mailbox(name, handlers=live.handlers) as mailbox,
-        realtime(priority=50 if privileged else None, lock_memory=privileged) as setup,
-    ):
-        say(str(setup))
-        return run(
+    with robot:
+        return operate(
             controller,
             robot,
             RealTimeClock(chosen.control_rate),
-            duration=duration,
-            telemetry=telemetry,
-            mailbox=mailbox,
+            model=model,
+            name=name,
+            handlers=live.handlers,
             on_tick=live.on_tick,
+            say=say,
+            **options,
         )
