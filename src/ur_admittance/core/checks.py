@@ -17,10 +17,10 @@ ABSURD = 1e9  # no quantity of this program is larger
 @kernel
 def is_sane(values):
     """Finite, and small enough that squares and sums stay finite."""
-    for i in range(values.size):
-        if not abs(values.flat[i]) < ABSURD:
-            return False
-    return True
+    sane = True
+    for value in values.flat:  # without a branch: the common case is all of it
+        sane &= abs(value) < ABSURD
+    return sane
 
 
 @kernel
@@ -118,4 +118,5 @@ def check_state(s):
         and is_sane(s.wrench_filtered)
         and is_sane(s.acceleration)
         and is_sane(s.singular_vectors)
+        and is_sane(s.weakest_direction)
     )

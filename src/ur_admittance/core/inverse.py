@@ -23,6 +23,8 @@ SINGULAR = 0.002  # singular value below which a direction is damped [m/rad]: 0.
 DAMPING = 0.002  # lambda at the singularity itself: joint speeds stay below |V| / (2 DAMPING)
 CONVERGED = 1e-13  # off-diagonal part of J J^T, relative, at which the rotations stop
 SWEEPS = 10
+SMALLEST_SIGMA = 1e-12  # reported at an exact singularity
+SMALLEST_PIVOT = 1e-9  # of the Cholesky factor: below it the arm is singular
 BRAKING = 0.9  # share of the joint acceleration planned for braking: the rest absorbs the curvature of the path
 CURVE = 0.3  # share of the joint acceleration that a straight tool path may ask for at constant speed
 BISECTIONS = 12  # of the least misfit: 2e-4 of the speed
@@ -85,29 +87,99 @@ def singular_directions(J, U, sigma2):
 
 
 @kernel
-def damped_inverse(J, U, sigma2, V, qd):
-    """Joint velocities for V without bounds. Returns whether a direction of V was damped."""
-    y = vec6()
+def inverse_factor(J, C):
+    """C = L^-1 with J J^T = L L^T (Cholesky); lower triangle, zeros above. Returns a lower bound of the smallest singular
+    value: sigma_min^2 >= 1 / trace((J J^T)^-1) = 1 / |C|^2 (Frobenius norm), or 0 when J J^T has no factor."""
+    L = mat6()
     for i in range(6):
-        y[i] = 0.0
-    damped = False
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(6):
+                total += J[i, k] * J[j, k]
+            L[i, j] = total
+            C[j, i] = 0.0
+    square = 0.0
+    for j in range(6):
+        pivot = L[j, j]
+        for k in range(j):
+            pivot -= L[j, k] * L[j, k]
+        if not pivot > SMALLEST_PIVOT:
+            return 0.0
+        inverse = 1.0 / math.sqrt(pivot)
+        for i in range(j + 1, 6):
+            total = L[i, j]
+            for k in range(j):
+                total -= L[i, k] * L[j, k]
+            L[i, j] = total * inverse
+        for i in range(j):
+            total = 0.0
+            for k in range(i, j):
+                total -= L[j, k] * C[k, i]
+            C[j, i] = total * inverse
+            square += C[j, i] * C[j, i]
+        C[j, j] = inverse
+        square += inverse * inverse
+    return 1.0 / math.sqrt(square)
+
+
+@kernel
+def damped_factor(J, U, C):
+    """C with C^T C = (J J^T + damping of singular directions)^-1. Returns the smallest singular value where it had to be
+    found, 0 where nothing is damped.
+
+    Far from singularities nothing is, and a Cholesky factor does; the singular directions cost six times as much.
+    """
+    if inverse_factor(J, C) > SINGULAR:
+        return 0.0
+    sigma2 = vec6()
+    singular_directions(J, U, sigma2)
+    least = math.inf
     for i in range(6):
-        along = 0.0
+        least = min(least, sigma2[i])
+        nearness = max(0.0, 1.0 - sigma2[i] / (SINGULAR * SINGULAR))
+        size = math.sqrt(sigma2[i] + (DAMPING * nearness) ** 2)
         for k in range(6):
-            along += U[k, i] * V[k]
-        nearness = 1.0 - sigma2[i] / (SINGULAR * SINGULAR)
-        lambda2 = 0.0
-        if nearness > 0.0:
-            lambda2 = (DAMPING * nearness) ** 2
-            damped = damped or abs(along) > 1e-9
-        for k in range(6):
-            y[k] += U[k, i] * along / (sigma2[i] + lambda2)
+            C[i, k] = U[k, i] / size
+    return max(math.sqrt(least), SMALLEST_SIGMA)
+
+
+@kernel
+def solve(C, V, y):
+    """y = C^T C V"""
+    for k in range(6):
+        y[k] = 0.0
     for i in range(6):
         total = 0.0
         for k in range(6):
-            total += J[k, i] * y[k]
-        qd[i] = total
-    return damped
+            total += C[i, k] * V[k]
+        for k in range(6):
+            y[k] += C[i, k] * total
+
+
+@kernel
+def damped_inverse(J, C, V, qd):
+    """Joint velocities for V without bounds: J^T C^T C V."""
+    y = vec6()
+    solve(C, V, y)
+    for i in range(6):
+        qd[i] = 0.0
+    for k in range(6):
+        for i in range(6):
+            qd[i] += J[k, i] * y[k]
+
+
+@kernel
+def smallest_singular_value(C, weakest):
+    """One step of inverse iteration from the last tick's direction: exact to 1e-6 while the arm moves."""
+    y = vec6()
+    solve(C, weakest, y)
+    square, along = 0.0, 0.0
+    for i in range(6):
+        square += y[i] * y[i]
+        along += y[i] * weakest[i]
+    for i in range(6):
+        weakest[i] = y[i] / math.sqrt(square)
+    return 1.0 / math.sqrt(along)
 
 
 @kernel
@@ -154,15 +226,15 @@ def curve_speed(p, q, U, V, qd):
     if fastest == 0.0:
         return 1.0
     time = AHEAD / fastest
-    q_ahead, qd_ahead, position, sigma2 = vec6(), vec6(), vec3(), vec6()
-    R, J, U_ahead = mat3(), mat6(), mat6()
+    q_ahead, qd_ahead, position = vec6(), vec6(), vec3()
+    R, J, C, U_ahead = mat3(), mat6(), mat6(), mat6()
     for i in range(6):
         q_ahead[i] = q[i] + time * qd[i]
         for j in range(6):
             U_ahead[i, j] = U[i, j]
     forward(p.chain_rotation, p.chain_position, q_ahead, R, position, J)
-    singular_directions(J, U_ahead, sigma2)
-    damped_inverse(J, U_ahead, sigma2, V, qd_ahead)
+    damped_factor(J, U_ahead, C)
+    damped_inverse(J, C, V, qd_ahead)
     share = 1.0
     for i in range(6):
         change = abs(qd_ahead[i] - qd[i])

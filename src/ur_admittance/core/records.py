@@ -243,6 +243,7 @@ STATE = np.dtype(
         ("filter_ready", I),
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
         ("quiet_time", F),  # [s]
+        ("weakest_direction", F, 6),  # of the Jacobian, unit length
         ("singular_vectors", F, (6, 6)),  # of the Jacobian, warm start
     ],
     align=True,

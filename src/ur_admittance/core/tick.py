@@ -39,16 +39,18 @@ from .cartesian import limit_twist
 from .compile import kernel, mat3, mat6, vec3, vec6
 from .contact import NORMAL, estimate_normal, forget_contact
 from .inverse import (
+    SINGULAR,
     SINGULARITY,
     clip,
     common_braking,
     curve_speed,
     damped_inverse,
     fit_into_bounds,
-    singular_directions,
+    damped_factor,
+    smallest_singular_value,
     twist_of,
 )
-from .law import advance, desired_twist, latch, law_twist, pose_error, ramp_parameters
+from .law import advance, carry, desired_twist, latch, law_twist, pose_error, ramp_parameters
 from .records import Status
 from .spatial import copy_matrix, norm
 from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
@@ -120,6 +122,7 @@ def start(s, u):
     s.q_command[:] = u.q
     s.qd_command[:] = 0.0
     s.twist[:] = 0.0
+    s.weakest_direction[:] = math.sqrt(1.0 / 6.0)
     for i in range(6):
         for j in range(6):
             s.singular_vectors[i, j] = 1.0 if i == j else 0.0
@@ -219,6 +222,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     law, x_next, v_next = vec6(), vec6(), vec6()
     desired = vec6()
     desired_twist(p, s, u, desired)
+    carry(s, desired)
     silent = law_twist(p, s, c, desired, dt, law, x_next, v_next)
     pose_error(s, R_measured, p_measured, c.pose_error)
     if norm(c.pose_error[:3]) > p.max_position_error:
@@ -237,12 +241,14 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     forward(p.chain_rotation, p.chain_position, q_middle, R_command, p_command, J)
     c.limits = limit_twist(p, V, s.twist, p_command, p_measured, dt)
 
-    qd, qd_hold, sigma2, realised = vec6(), vec6(), vec6(), vec6()
-    singular_directions(J, s.singular_vectors, sigma2)
-    c.sigma_min = math.sqrt(np.min(sigma2))
-    if damped_inverse(J, s.singular_vectors, sigma2, V, qd):
+    qd, qd_hold, realised, C = vec6(), vec6(), vec6(), mat6()
+    c.sigma_min = damped_factor(J, s.singular_vectors, C)
+    if c.sigma_min == 0.0:
+        c.sigma_min = smallest_singular_value(C, s.weakest_direction)
+    elif c.sigma_min < SINGULAR:
         c.limits |= SINGULARITY
-    damped_inverse(J, s.singular_vectors, sigma2, s.twist, qd_hold)
+    damped_inverse(J, C, V, qd)
+    damped_inverse(J, C, s.twist, qd_hold)
     curve = curve_speed(p, q_middle, s.singular_vectors, V, qd)
     c.scale, flags = fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt)
     c.limits |= flags
