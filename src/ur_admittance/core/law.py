@@ -88,10 +88,9 @@ def law_twist(p, s, c, desired, dt, twist, x_next, v_next):
     silent = deadband(p, c.wrench_control)
     lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)
 
-    sprung, free = vec6(), vec6()  # mean rates of axes with and without a spring
+    mean = vec6()  # rate of x over the step
     for i in range(6):
-        sprung[i] = 0.0
-        free[i] = 0.0
+        mean[i] = 0.0
         if p.enabled[i] == 0.0:  # held actively where it is
             x_next[i] = 0.0
             v_next[i] = 0.0
@@ -103,23 +102,11 @@ def law_twist(p, s, c, desired, dt, twist, x_next, v_next):
         slowed = approach_limit(p, s, i, v[i], v_next[i], dt)
         if slowed != v_next[i]:
             x_next[i], v_next[i] = x[i] + 0.5 * (v[i] + slowed) * dt, slowed
-        if s.stiffness[i] > 0.0:
-            sprung[i] = (x_next[i] - x[i]) / dt
-        else:
-            free[i] = (x_next[i] - x[i]) / dt
-    for i in range(3):
-        sprung[i] += free[i]
-    rotate(R, sprung[:3], twist[:3])
-
-    # Angular velocity of exp([r]) R_ref when r changes and R_ref turns: J_l(r) r' + exp([r]) w_ref
-    rate, spin, E = vec3(), vec3(), mat3()
-    rotate(R, sprung[3:], rate)
+        mean[i] = (x_next[i] - x[i]) / dt
+    rotate(R, mean[:3], twist[:3])
+    rate = vec3()
+    rotate(R, mean[3:], rate)
     left_jacobian(s.offset[3:], rate, twist[3:])
-    rotate(R, free[3:], rate)
-    exp_so3(s.offset[3:], E)
-    rotate(E, rate, spin)
-    for i in range(3):
-        twist[3 + i] += spin[i]
     return silent
 
 
@@ -181,44 +168,76 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
             lost_law[k] = of_law * deficit
             lost_desired[k] = of_desired * deficit
 
-    R, lost, E = mat3(), vec6(), mat3()
+    R, lost = mat3(), vec6()
     control_axes(p, s, R)
     rotate_back(R, lost_law[:3], lost[:3])
     rate = vec3()
     left_jacobian_inverse(s.offset[3:], lost_law[3:], rate)
     rotate_back(R, rate, lost[3:])
 
-    x, free = vec6(), vec6()
+    x, absorbed = vec6(), vec6()
     for a in range(0, 6, 3):
         rotate_back(R, s.offset[a : a + 3], x[a : a + 3])
     for i in range(6):
-        free[i] = 0.0
+        absorbed[i] = 0.0
         if p.enabled[i] == 0.0:
-            free[i] = x[i] / dt
+            absorbed[i] = x[i]
             continue
         x_next[i] += lost[i] * dt
         v_next[i] += lost[i]
         if s.stiffness[i] == 0.0:
-            free[i] = x_next[i] / dt
+            absorbed[i] = x_next[i]
             x_next[i] = 0.0
     update_bias(p, s, v_next, dt)
 
-    reference_rate = vec6()
+    # The reference moves as asked, in axes that the offset has turned for the commanded pose ...
+    E, shift = mat3(), vec6()
+    exp_so3(s.offset[3:], E)
+    for i in range(6):
+        shift[i] = desired[i] + lost_desired[i]
+    rotate_back(E, shift[3:], rate)
+    turn(s.R_ref, rate, dt)
+    # ... and takes over the offset of free axes.
     for a in range(0, 6, 3):
         rotate(R, x_next[a : a + 3], s.offset[a : a + 3])
         rotate(R, v_next[a : a + 3], s.rate[a : a + 3])
-        rotate(R, free[a : a + 3], reference_rate[a : a + 3])
+    rotate(R, absorbed[:3], rate)
     for i in range(3):
-        s.p_ref[i] += (reference_rate[i] + desired[i] + lost_desired[i]) * dt
-        rate[i] = reference_rate[3 + i] + desired[3 + i] + lost_desired[3 + i]
-    turn(s.R_ref, rate, dt)
+        s.p_ref[i] += shift[i] * dt + rate[i]
+    rotate(R, absorbed[3:], rate)
+    absorb_rotation(s, rate)
     hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt)
+
+
+@kernel
+def absorb_rotation(s, r):
+    """R_ref := exp([r_kept])^T exp([r_kept + r]) R_ref: the commanded orientation stays when r leaves the offset."""
+    if norm(r) == 0.0:
+        return
+    whole, kept, difference, turned = vec3(), mat3(), mat3(), mat3()
+    for i in range(3):
+        whole[i] = s.offset[3 + i] + r[i]
+    exp_so3(whole, turned)
+    exp_so3(s.offset[3:], kept)
+    for i in range(3):
+        for j in range(3):
+            difference[i, j] = kept[0, i] * turned[0, j] + kept[1, i] * turned[1, j] + kept[2, i] * turned[2, j]
+    log_so3(difference, whole)
+    turn(s.R_ref, whole, 1.0)
+
+
+@kernel
+def carry(s, twist):
+    """The reference turns with w, the commanded orientation exp([r]) R_ref then with exp([r]) w."""
+    E = mat3()
+    exp_so3(s.offset[3:], E)
+    rotate(E, twist[3:], twist[3:])
 
 
 @kernel
 def hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt):
     """Drift reset: no wrench and hardly any motion for a while -> rates of free axes := 0, their reference := measured."""
-    v, shift, E, D = vec6(), vec6(), mat3(), mat3()
+    v, shift = vec6(), vec6()
     moving = False
     for a in range(0, 6, 3):
         rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
