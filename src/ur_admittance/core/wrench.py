@@ -1,7 +1,7 @@
 """1  Raw sensor wrench -> what the environment does to the tool, about the TCP.
 
-    w = sign raw - bias - [W; c x W] + m [a; c x a]     W: weight, a: acceleration of the tool, sensor axes
-    w -> low-pass -> moved to the TCP -> control axes -> soft deadband
+w = sign raw - bias - [W; c x W] + m [a; c x a]     W: weight, a: acceleration of the tool, sensor axes
+w -> low-pass -> moved to the TCP -> control axes -> soft deadband
 """
 
 import math
@@ -19,14 +19,24 @@ def smoothing(cutoff_hz, dt):
 
 
 @kernel
+def compensated_inertia(tool, virtual):
+    """Part m' of the tool's mass m whose inertia force may be removed: m' = min(m, M - m), M the virtual mass.
+
+    The law sees M a_c = f - m G a_c + m' L a_c, G: the arm's response, L: the low-pass of the commanded acceleration,
+    both of a gain of at most one. With m + m' <= M the loop gain stays below one whatever the delay."""
+    return min(tool, max(0.0, virtual - tool))
+
+
+@kernel
 def condition(p, s, u, R_tcp, c):
     """Fills c.wrench_sensor (compensated, filtered) and c.wrench_tcp (about the TCP, base axes).
     Returns force [N] and torque about the TCP [Nm] before the filter: a spike must not hide behind it."""
     R_base_sensor = mat3()
     multiply(R_tcp, p.R_tcp_sensor, R_base_sensor)
+    inertia = compensated_inertia(p.tool_inertia_mass, min(s.mass[0], s.mass[1], s.mass[2]))
     load_base = vec3()
     for i in range(3):
-        load_base[i] = p.tool_weight_base[i] - p.tool_inertia_mass * s.acceleration[i]
+        load_base[i] = p.tool_weight_base[i] - inertia * s.acceleration[i]
     load = vec3()
     load_torque = vec3()
     rotate_back(R_base_sensor, load_base, load)
@@ -70,7 +80,7 @@ def soft(value, threshold):
 @kernel
 def deadband(p, w):
     """Soft deadband in control axes, in place: norm thresholds for force and torque, then per axis.
-    Axes under force control have none: it would bias the force. Returns whether the others are all silent."""
+    Axes under force control have none: it would bias the force. Returns whether all enabled axes are silent."""
     silent = True
     for part in range(2):
         threshold = p.deadband_force if part == 0 else p.deadband_torque
@@ -83,6 +93,6 @@ def deadband(p, w):
         for i in range(3 * part, 3 * part + 3):
             if p.force_axes[i] == 0.0:
                 w[i] = soft(keep * w[i], p.deadband_axis[i])
-                if w[i] != 0.0 and p.enabled[i] != 0.0:
-                    silent = False
+            if w[i] != 0.0 and p.enabled[i] != 0.0:
+                silent = False
     return silent
