@@ -20,14 +20,24 @@ TITLES = {
 def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
     quick: Annotated[bool, typer.Option("--quick", help="Short run; leaves out the cold warm-up.")] = False,
+    realtime: Annotated[bool, typer.Option("--realtime", help="Time the whole loop in real time instead.")] = False,
+    seconds: Annotated[float, typer.Option(help="Of each real-time run.", min=1.0, max=3600.0)] = 60.0,
+    rate: Annotated[float, typer.Option(help="Of the real-time loop [Hz].", min=125.0, max=1000.0)] = 500.0,
 ) -> None:
-    """Time the controller side by side with the same tick in C++ on KDL, on Pinocchio, and with mink."""
-    from ur_admittance.bench.compare import compare
-
+    """Time the controller side by side with the same tick in C++ on KDL, on Pinocchio, and with mink; or the loop."""
     with _progress() as say:
-        result = compare(quick, say)
+        if realtime:
+            from ur_admittance.bench.realtime import measure
+
+            result = measure(3.0 if quick else seconds, rate, say)
+        else:
+            from ur_admittance.bench.compare import compare
+
+            result = compare(quick, say)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
+    elif realtime:
+        _show_loops(result)
     else:
         _show(result)
 
@@ -40,6 +50,30 @@ def _progress() -> Iterator[Callable[[str], None]]:
     console = Console(stderr=True)
     with console.status("") as line:
         yield lambda text: line.update(text)
+
+
+def _show_loops(result: dict[str, Any]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    console = Console()
+    for kind, title in (("null", "a robot that costs nothing"), ("sim", "the simulated arm")):
+        figures = result[kind]
+        table = Table(title=f"loop with {title}, {figures['cycles']} cycles", box=None, title_justify="left")
+        table.add_column("[us]", no_wrap=True)
+        for heading in ("p50", "p99", "p99.9", "max"):
+            table.add_column(heading, justify="right")
+        for key, label in (
+            ("period_us", "period"),
+            ("force_to_command_us", "read to write"),
+            ("publish_us", "publish"),
+        ):
+            table.add_row(label, *(f"{figures[key][name]:.0f}" for name in ("p50", "p99", "p999", "max")))
+        console.print(table)
+        console.print(
+            f"CPU {figures['cpu_percent']:.1f} % of a core, {figures['rss_mb']:.0f} MB, "
+            f"{figures['missed']} deadlines missed, {figures['overruns']} overruns; {figures['setup']}\n"
+        )
 
 
 def _show(result: dict[str, Any]) -> None:

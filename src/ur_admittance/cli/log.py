@@ -12,7 +12,7 @@ FileArgument = Annotated[Path, typer.Argument(help="Recording (.mcap).")]
 
 def replay(
     file: FileArgument,
-    set_: Annotated[list[str] | None, typer.Option("--params", help="name=value: what would other parameters have done? (repeatable)")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--params", help="name=value: what if? Repeatable.")] = None,
 ) -> None:
     """Recompute every cycle of a recording and compare it with what was recorded, bit for bit."""
     import numpy as np

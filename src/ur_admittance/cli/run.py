@@ -52,7 +52,8 @@ def _run_real(host: str, model: str, parameters: "Parameters", yes: bool, option
     from ur_admittance.robots.rtde_run import run_rtde
 
     if options["activate"] and not yes:
-        typer.echo(f"The arm at {host} will follow every force on its tool, up to {parameters.max_linear_velocity:g} m/s.")
+        speed = parameters.max_linear_velocity
+        typer.echo(f"The arm at {host} will follow every force on its tool, up to {speed:g} m/s.")
         typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
     return run_rtde(host, model, parameters, **options)
 

@@ -15,8 +15,10 @@ def sim(
     list_them: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
     robot: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
     preset: Annotated[str | None, typer.Option(help="Preset or parameter file in place of the scenario's own.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="name=value, e.g. admittance.mass=4 (repeatable).")] = None,
-    option: Annotated[list[str] | None, typer.Option(help="name=value of the scenario, e.g. stiffness=1e5 (repeatable).")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="name=value, e.g. admittance.mass=4; repeatable")
+    ] = None,
+    option: Annotated[list[str] | None, typer.Option(help="name=value of the scenario, e.g. stiffness=1e5")] = None,
     seed: Annotated[int, typer.Option(help="Of the sensor noise.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
     figure: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).")] = None,

@@ -1,5 +1,6 @@
 """Values given on the command line: name=value pairs, presets and parameter files."""
 
+import contextlib
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -25,10 +26,8 @@ def assignments(pairs: Sequence[str]) -> dict[str, Any]:
         except YAMLError:
             raise ParameterError(f"{pair!r}: the value is not readable; write a number, true, or [1, 2, 3].") from None
         if isinstance(value, str):
-            try:
+            with contextlib.suppress(ValueError):
                 value = float(value)  # YAML 1.2 takes 1e5 for a word
-            except ValueError:
-                pass
         values[name.strip()] = value
     return filled(values)
 

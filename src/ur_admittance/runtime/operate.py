@@ -1,4 +1,4 @@
-"""One controller at work in real time, visible to other processes: loop, telemetry, mailbox and, if wanted, a recording."""
+"""One controller at work in real time, visible to other processes: loop, telemetry, mailbox, perhaps a recording."""
 
 import contextlib
 from collections.abc import Callable
@@ -47,9 +47,7 @@ def operate(
         stack.enter_context(beside())
         setup = stack.enter_context(realtime(LOOP_PRIORITY if privileged else None, lock_memory=privileged))
         say(str(setup))
-        report = run(
-            controller, robot, clock, duration=duration, telemetry=telemetry, mailbox=mailbox, on_tick=on_tick
-        )
+        report = run(controller, robot, clock, duration=duration, telemetry=telemetry, mailbox=mailbox, on_tick=on_tick)
     if recorder is not None:
         problem = recorder.finish()
         say(problem or f"recorded to {log}")

@@ -1,6 +1,6 @@
 """A calm status in the terminal, shown by a process of its own: it only looks at the telemetry.
 
-    python -m ur_admittance.runtime.status NAME
+python -m ur_admittance.runtime.status NAME
 """
 
 import contextlib

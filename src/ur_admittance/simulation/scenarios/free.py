@@ -51,7 +51,7 @@ def push(setup: Setup) -> Outcome:
         Metric("way", 1e3 * float(way[-1]), "mm", "how far the push moved the tool"),
         Metric("ideal_way", 1e3 * float(ideal[-1]), "mm", "how far it should have"),
         Metric("sideways", 1e3 * _sideways(part, Y), "mm", "largest motion across the push"),
-        Metric("drift", 1e3 * float(np.abs(way[-1] - way[-round(0.5 / trace.period)])), "mm", "motion in the last 0.5 s"),
+        Metric("drift", 1e3 * float(abs(way[-1] - way[-round(0.5 / trace.period)])), "mm", "motion in the last 0.5 s"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
     curves = [Curve("way", t + start, 1e3 * ideal, "ideal")]
@@ -93,7 +93,8 @@ def spring(setup: Setup) -> Outcome:
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
     story = [f"Released at {released:.1f} s."]
-    return Outcome("spring", setup.robot, setup.seed, metrics, trace, Y, [Curve("way", t + start, 1e3 * ideal, "ideal")], story)
+    curves = [Curve("way", t + start, 1e3 * ideal, "ideal")]
+    return Outcome("spring", setup.robot, setup.seed, metrics, trace, Y, curves, story)
 
 
 def hand_guiding(setup: Setup) -> Outcome:
@@ -124,15 +125,17 @@ def hand_guiding(setup: Setup) -> Outcome:
     force = np.linalg.norm(part.command["wrench_tcp"][:, :3], axis=1)
     mass, damping = apparent_impedance(trace.since(swing + 2.0, ended), frequency)
     law = stage.parameters.admittance
+    chosen = np.array(law.effective_damping)
+    raised = np.count_nonzero((trace.command["damping"] > chosen + 1e-9).any(axis=1))
     metrics = [
         Metric("mean_force", float(force.mean()), "N", "the hand needs on the way"),
         Metric("peak_force", float(force.max()), "N", "at most"),
         Metric("work", work, "J", "done by the hand"),
         Metric("apparent_mass", mass, "kg", f"felt at {frequency:g} Hz; asked for: {law.mass[1]:g}"),
-        Metric("apparent_damping", damping, "Ns/m", f"felt at {frequency:g} Hz; asked for: {law.effective_damping[1]:g}"),
+        Metric("apparent_damping", damping, "Ns/m", f"felt at {frequency:g} Hz; asked for: {chosen[1]:g}"),
         Metric("mass_error", 100.0 * (mass / law.mass[1] - 1.0), "%", "of the mass"),
-        Metric("damping_error", 100.0 * (damping / law.effective_damping[1] - 1.0), "%", "of the damping"),
-        Metric("stabilizer_time", float(np.count_nonzero((trace.command["damping"] > np.array(law.effective_damping) + 1e-9).any(axis=1)) * trace.period), "s", "the contact stabiliser was on (should be 0)"),
+        Metric("damping_error", 100.0 * (damping / chosen[1] - 1.0), "%", "of the damping"),
+        Metric("stabilizer_time", raised * trace.period, "s", "the contact stabiliser was on (should be 0)"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
     return Outcome("hand_guiding", setup.robot, setup.seed, metrics, trace, Y)

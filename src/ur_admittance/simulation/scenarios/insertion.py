@@ -27,7 +27,12 @@ def peg_in_hole(setup: Setup) -> Outcome:
     start, hole = _start_pose(model, setup.seed)
     stiffness = float(setup.options.get("stiffness", 2e4))
     environment = Environment.hole(
-        TOOL.radius, CLEARANCE, stiffness, chamfer=CHAMFER, depth=DEPTH, at=tuple(hole)  # type: ignore[arg-type]
+        TOOL.radius,
+        CLEARANCE,
+        stiffness,
+        chamfer=CHAMFER,
+        depth=DEPTH,
+        at=tuple(hole),
     )
     stage = Stage(setup, inserting(), environment=environment, tool=TOOL, q=start, duration=12.0)
     begun, top = stage.time, hole[2]

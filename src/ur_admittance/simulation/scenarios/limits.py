@@ -35,7 +35,7 @@ def _common(part: Trace, stage: Stage) -> list[Metric]:
 
 
 def singularity(setup: Setup) -> Outcome:
-    """The tool is pushed past a nearly straight wrist and out to a straight elbow: it slows down, it does not swerve."""
+    """Pushed past a nearly straight wrist and out to a straight elbow, the tool slows down and does not swerve."""
     q = [0.0, -1.9, 2.2, -1.9, -0.35, 0.0]
     stage = Stage(setup, q=q, duration=7.0)
     start = stage.time
@@ -47,7 +47,7 @@ def singularity(setup: Setup) -> Outcome:
     part = trace.since(start, end)
     metrics = [
         Metric("sigma_min", float(part.command["sigma_min"].min()), "", "smallest singular value that was met"),
-        Metric("path_deviation", 1e3 * straightness(trace.since(start, middle), Y), "mm", "from the straight line, wrist"),
+        Metric("path_deviation", 1e3 * straightness(trace.since(start, middle), Y), "mm", "off the line, at the wrist"),
         Metric("slowed_to", 100.0 * float(part.command["scale"].min()), "%", "of the wanted speed"),
         *_common(part, stage),
     ]
@@ -71,11 +71,12 @@ def joint_limit(setup: Setup) -> Outcome:
     trace = stage.finish()
     part = trace.since(start, back)
     room = near - np.abs(part.command["q"][:, 0]).max()
+    way_back = abs(part.command["p_tcp"][-1, 1] - trace.since(held).command["p_tcp"][0, 1])
     metrics = [
         Metric("room_left", math.degrees(float(room)), "deg", "to the limit; never negative"),
         Metric("reached", math.degrees(reached), "deg", "joint 1 of +-28.6"),
         Metric("path_deviation", 1e3 * straightness(trace.since(start, held), Y), "mm", "from the straight line"),
-        Metric("way_back", 1e3 * float(abs(part.command["p_tcp"][-1, 1] - trace.since(held).command["p_tcp"][0, 1])), "mm", "pushed back in 1 s: it is not stuck"),
+        Metric("way_back", 1e3 * float(way_back), "mm", "pushed back in 1 s: it is not stuck"),
         *_common(part, stage),
     ]
     return Outcome("joint_limit", setup.robot, setup.seed, metrics, trace, Y)
@@ -96,11 +97,12 @@ def workspace(setup: Setup) -> Outcome:
     part = trace.since(start, end)
     speed = part.command["twist"][:, :3]
     acceleration = np.linalg.norm(np.diff(speed, axis=0), axis=1) / part.period
+    along = part.command["p_tcp"][-1, 0] - part.command["p_tcp"][0, 0]
     metrics = [
         Metric("beyond_wall", 1e3 * float(part.command["p_tcp"][:, 1].max() - wall), "mm", "negative: stayed inside"),
         Metric("top_speed", float(np.linalg.norm(speed, axis=1).max()), "m/s", "on the way there"),
         Metric("acceleration", float(acceleration.max()), "m/s2", "largest; limit is max_linear_acceleration"),
-        Metric("along_wall", 1e3 * float(part.command["p_tcp"][-1, 0] - part.command["p_tcp"][0, 0]), "mm", "slid along it"),
+        Metric("along_wall", 1e3 * float(along), "mm", "slid along it"),
         *_common(part, stage),
     ]
     return Outcome("workspace", setup.robot, setup.seed, metrics, trace, Y)
@@ -132,14 +134,16 @@ def dropout(setup: Setup) -> Outcome:
     stage.push(0.5, [0.0, 15.0, 0.0, 0.0, 0.0, 0.0])
     moved = float(np.linalg.norm(stage.position - again))
     trace = stage.finish()
-    braking = np.linalg.norm(np.diff(trace.since(noticed, stood).command["twist"][:, :3], axis=0), axis=1) / trace.period
+    slowing = trace.since(noticed, stood).command["twist"][:, :3]
+    braking = np.linalg.norm(np.diff(slowing, axis=0), axis=1) / trace.period
+    recovered = stage.controller.status == Status.OK and moved > 0.005
     metrics = [
         Metric("speed", speed, "m/s", "when the sensor fell silent"),
         Metric("noticed", 1e3 * (noticed - silent), "ms", "until the fault"),
         Metric("stopped", 1e3 * (stood - noticed), "ms", "from the fault to standstill"),
         Metric("travel", 1e3 * travel, "mm", "from silence to rest"),
         Metric("deceleration", float(braking.max(initial=0.0)), "m/s2", "largest; limit is max_linear_acceleration"),
-        Metric("recovered", float(stage.controller.status == Status.OK and moved > 0.005), "", "1: reset, activated, pushed again"),
+        Metric("recovered", float(recovered), "", "1: reset, activated, pushed again"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
     return Outcome("dropout", setup.robot, setup.seed, metrics, trace, Y, story=[reason])

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import SimulationError
-from ur_admittance.params import Parameters
-from ur_admittance.simulation import Environment, Tool
+from ur_admittance.simulation import Environment
 from ur_admittance.simulation.scenarios.outcome import Metric, Outcome, rms, settling_time
 from ur_admittance.simulation.scenarios.stage import Setup, Stage
 
@@ -20,14 +19,13 @@ OVER_TABLE = (0.0, -1.9, 1.9, -1.5707963, -1.5707963, 0.0)  # [rad] tool down, r
 Z = np.array([0.0, 0.0, 1.0])
 
 
-def pressing(axis: int, force: float, **more: Any) -> dict[str, Any]:
+def pressing(axis: int, force: float) -> dict[str, Any]:
     """Parameters that press along one control axis and hold the others."""
     one = [i == axis for i in range(6)]
     return {
         "admittance.force_axes": one,
         "admittance.enabled_axes": one,
         "admittance.desired_wrench": [force if i == axis else 0.0 for i in range(6)],
-        **more,
     }
 
 
@@ -36,7 +34,8 @@ def wall(setup: Setup) -> Outcome:
     stiffness = float(setup.options.get("stiffness", 1e4))
     speed = float(setup.options.get("speed", 0.02 if stiffness <= 2e4 else 0.01))
     hold = float(setup.options.get("hold", 20.0))
-    own = pressing(0, -FORCE, **{"admittance.damping": [80.0] * 3 + [math.nan] * 3, "contact.approach_speed": [speed, 0.2]})
+    own = pressing(0, -FORCE)
+    own |= {"admittance.damping": [80.0] * 3 + [math.nan] * 3, "contact.approach_speed": [speed, 0.2]}
     environment = Environment.wall(stiffness, gap=0.01)
     stage = Stage(setup, own, environment=environment, duration=hold + 4.0)
     touched = stage.run(10.0, until=lambda s: bool(s.controller.command["contact"][0]))
@@ -51,30 +50,28 @@ def wall(setup: Setup) -> Outcome:
     force = -part.contact[:, 0]
     wanted = abs(float(stage.parameters.admittance.desired_wrench[0])) or FORCE
     tail = force[part.t > 2.0]
+    seen = part.command["contact_stiffness"][:, 0].max()
+    chosen = stage.parameters.admittance.effective_damping[0]
     metrics = [
         Metric("overshoot", 100.0 * (float(force.max()) / wanted - 1.0), "%", "largest force over the wanted one"),
         Metric("residual", float(np.ptp(tail)), "N", "peak to peak from 2 s after contact on"),
         Metric("mean_force", float(tail.mean()), "N", f"wanted: {wanted:g}"),
         Metric("settling", settling_time(part.t, force, wanted, 0.05 * wanted), "s", "until within 5 %"),
-        Metric("stiffness_seen", float(part.command["contact_stiffness"][:, 0].max()), "N/m", "wall in series with the arm"),
-        Metric("damping_used", float(part.command["damping"][-1, 0]), "Ns/m", f"chosen: {stage.parameters.admittance.effective_damping[0]:g}"),
+        Metric("stiffness_seen", float(seen), "N/m", "wall in series with the arm"),
+        Metric("damping_used", float(part.command["damping"][-1, 0]), "Ns/m", f"chosen: {chosen:g}"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
     return Outcome("wall", setup.robot, setup.seed, metrics, trace, np.array([1.0, 0.0, 0.0]))
 
 
-def following(speed: float) -> dict[str, Any]:
+def following() -> dict[str, Any]:
     """Parameters of the surface scenario: press along the estimated normal, carried along by a velocity bias."""
-    return pressing(
-        2,
-        FORCE,
-        **{
-            "control_frame": "normal",
-            "admittance.damping": [250.0] * 3 + [math.nan] * 3,
-            "admittance.bias_time": 0.3,
-            "contact.approach_speed": [0.02, 0.2],
-        },
-    )
+    return pressing(2, FORCE) | {
+        "control_frame": "normal",
+        "admittance.damping": [250.0] * 3 + [math.nan] * 3,
+        "admittance.bias_time": 0.3,
+        "contact.approach_speed": [0.02, 0.2],
+    }
 
 
 def surface(setup: Setup) -> Outcome:
@@ -89,7 +86,7 @@ def surface(setup: Setup) -> Outcome:
         "incline": Environment.incline(math.radians(10.0), stiffness, gap=0.005),
         "cylinder": Environment.cylinder(0.3, stiffness, gap=0.005),
     }[shape]
-    stage = Stage(setup, following(speed), environment=environment, q=OVER_TABLE, duration=3.0 + length / speed)
+    stage = Stage(setup, following(), environment=environment, q=OVER_TABLE, duration=3.0 + length / speed)
     stage.run(2.5)
     slides = stage.time
     normal: list[float] = []
@@ -116,4 +113,5 @@ def surface(setup: Setup) -> Outcome:
         Metric("slid", 1e3 * float(np.linalg.norm(moved)), "mm", "over the surface"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
-    return Outcome("surface", setup.robot, setup.seed, metrics, trace, Z, story=[f"{shape}, {1e3 * speed:g} mm/s, {stiffness:g} N/m"])
+    story = [f"{shape}, {1e3 * speed:g} mm/s, {stiffness:g} N/m"]
+    return Outcome("surface", setup.robot, setup.seed, metrics, trace, Z, story=story)
