@@ -1,0 +1,63 @@
+"""ur-admittance demo: a simulated arm in the browser; push it, pull it, tune it."""
+
+import contextlib
+import webbrowser
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ur_admittance.cli.values import parameters_from
+
+if TYPE_CHECKING:
+    from ur_admittance.dashboard import Page
+
+OWN_FOLDER = Path("ur_admittance_page")
+
+
+def demo(
+    model: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
+    preset: Annotated[str | None, typer.Option(help="Preset or parameter file to start with.")] = None,
+    host: Annotated[str, typer.Option(help="Address to listen on; any but this computer's own needs a token.")] = "127.0.0.1",
+    port: Annotated[int | None, typer.Option(help="Default: the first free one from 8080 on.")] = None,
+    token: Annotated[str | None, typer.Option(help="For other addresses; default: made up and printed.")] = None,
+    folder: Annotated[Path, typer.Option(help="Where presets and recordings are kept.")] = OWN_FOLDER,
+    name: Annotated[str, typer.Option(help="Of this controller, to run several.")] = "demo",
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    duration: Annotated[float | None, typer.Option(help="End after this time [s]; default: Ctrl-C.")] = None,
+    calm: Annotated[bool, typer.Option("--calm", help="No pushes until you make one.")] = False,
+) -> None:  # fmt: skip
+    """A simulated arm in the browser: drag the ball on its tool and feel mass, damping and stiffness."""
+    from ur_admittance import dashboard
+
+    parameters = parameters_from(preset) if preset else None
+    with ThreadPoolExecutor(1) as other:  # the web server loads while this process loads the controller
+        starting = other.submit(dashboard.start, name, host, port, token, folder)
+        try:
+            from ur_admittance.simulation.live_run import run_live
+
+            report = run_live(
+                model,
+                parameters,
+                name=name,
+                restless=not calm,
+                duration=duration,
+                say=lambda text: typer.echo(f"  {text}", err=True),
+                beside=lambda: _page(starting, browser),
+            )
+        finally:
+            starting.result().stop()
+    typer.echo(str(report), err=True)
+
+
+@contextlib.contextmanager
+def _page(starting: "Future[Page]", browser: bool) -> Iterator[None]:
+    """Tell where the page is as soon as there is something to see."""
+    page = starting.result()
+    typer.echo(page.sentence)
+    typer.echo("  drag the orange ball on the tool; Ctrl-C ends the demo", err=True)
+    if browser:
+        webbrowser.open(page.url)
+    yield

@@ -1,0 +1,53 @@
+"""The page's process: python -m ur_admittance.dashboard NAME HOST PORT FOLDER."""
+
+import contextlib
+import io
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+from ur_admittance.dashboard.process import TOKEN_VARIABLE
+from ur_admittance.errors import UrAdmittanceError
+
+
+def main(arguments: list[str]) -> int:
+    name, host, port, folder = arguments
+    _leave_the_loop_alone()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C belongs to the loop, which ends this process when it is done
+    stop = threading.Event()
+    signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
+    threading.Thread(target=_end_with_parent, args=(stop,), daemon=True).start()
+    try:
+        with contextlib.redirect_stdout(io.StringIO()):  # viser introduces itself
+            from ur_admittance.dashboard.page import LivePage
+
+            page = LivePage(name, host, int(port) if port else None, os.environ.get(TOKEN_VARIABLE), Path(folder))
+    except UrAdmittanceError as error:
+        sys.stdout.write(f"{error}\n")
+        return 2
+    sentence = page.address.sentence.replace("\n", "\\n")
+    sys.stdout.write(f"{page.address.url}\n{sentence}\n")
+    sys.stdout.flush()
+    with contextlib.redirect_stdout(io.StringIO()):
+        page.run(stop)
+    return 0
+
+
+def _end_with_parent(stop: threading.Event) -> None:
+    """The pipe from the parent ends when it dies, however it dies."""
+    sys.stdin.read()
+    stop.set()
+
+
+def _leave_the_loop_alone() -> None:
+    """Any core, low priority: what the parent process had set up for its loop is not for its children."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    with contextlib.suppress(OSError):
+        os.nice(5)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,91 @@
+"""An input of the page that stands for one or more parameters. The schema gives its unit, bounds and help."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ur_admittance.params.table import Row, rows
+
+HELD_S = 0.7  # after an edit the input is not overwritten for this long: its echo may still be on the way
+Flat = dict[str, Any]
+
+
+class Knob:
+    """read: parameters -> value of the input; write: value of the input, parameters -> changes."""
+
+    def __init__(self, handle: Any, read: Callable[[Flat], Any], write: Callable[[Any, Flat], Flat]) -> None:
+        self.handle, self.read, self.write = handle, read, write
+        self.edited = 0.0
+
+    def show(self, flat: Flat, force: bool = False) -> None:
+        """Show the controller's value, unless somebody is editing."""
+        if not force and time.monotonic() - self.edited < HELD_S:
+            return
+        value = self.read(flat)
+        if value is not None and self.handle.value != value:
+            self.handle.value = value
+
+
+def hint(row: Row) -> str:
+    unit = "" if row.unit == "-" else f" [{row.unit}]"
+    return f"{row.name}{unit}: {row.help}. Allowed: {row.allowed}."
+
+
+def build(gui: Any, name: str, label: str | None = None) -> list[Knob]:
+    """The inputs of one parameter: a number, a switch, a choice; a six-vector is two triples or six switches."""
+    row = rows()[name]
+    title = label or name.rsplit(".", 1)[-1].replace("_", " ")
+    if row.length == 6 and row.kind == "number":
+        return [_triple(gui, row, title, first) for first in (0, 3)]
+    if row.length == 6 and row.kind == "boolean":
+        return [_switch_of_axis(gui, row, title, i) for i in range(6)]
+    if row.kind == "boolean":
+        handle = gui.add_checkbox(title, bool(row.default), hint=hint(row))
+        return [Knob(handle, lambda flat: flat[name], lambda value, flat: {name: bool(value)})]
+    if row.kind == "string":
+        choices = row.allowed.replace(" or ", ", ").split(", ")
+        handle = gui.add_dropdown(title, choices, initial_value=row.default, hint=hint(row))
+        return [Knob(handle, lambda flat: flat[name], lambda value, flat: {name: value})]
+    return [_number(gui, row, title)]
+
+
+def _number(gui: Any, row: Row, title: str) -> Knob:
+    default = 0.0 if row.default is None else float(row.default)
+    handle = gui.add_number(_with_unit(title, row.unit), default, step=1e-4, hint=hint(row))
+    return Knob(handle, lambda flat: flat[row.name], lambda value, flat: {row.name: float(value)})
+
+
+def _triple(gui: Any, row: Row, title: str, first: int) -> Knob:
+    """Half of a six-vector: x y z of motion or of turning. No bounds in the input: the schema answers."""
+    part = slice(first, first + 3)
+    default = tuple(0.0 if v is None else float(v) for v in (row.default or (None,) * 6)[part])
+    unit = row.unit_of(first)
+    title = title if first == 0 else f"{title}, turning"
+    handle = gui.add_vector3(_with_unit(title, unit), default, step=1e-4, hint=hint(row))
+
+    def read(flat: Flat) -> Any:
+        values = flat[row.name]
+        return None if values is None else tuple(0.0 if v is None else float(v) for v in values[part])
+
+    def write(value: Any, flat: Flat) -> Flat:
+        values = list(flat[row.name] or [0.0] * 6)
+        values[part] = [float(v) for v in value]
+        return {row.name: values}
+
+    return Knob(handle, read, write)
+
+
+def _switch_of_axis(gui: Any, row: Row, title: str, axis: int) -> Knob:
+    names = ("x", "y", "z", "turning about x", "turning about y", "turning about z")
+    handle = gui.add_checkbox(f"{title}: {names[axis]}", bool(row.default[axis]), hint=hint(row))
+
+    def write(value: Any, flat: Flat) -> Flat:
+        values = list(flat[row.name])
+        values[axis] = bool(value)
+        return {row.name: values}
+
+    return Knob(handle, lambda flat: bool(flat[row.name][axis]), write)
+
+
+def _with_unit(title: str, unit: str) -> str:
+    return title if unit in ("", "-") else f"{title} [{unit}]"

@@ -1,0 +1,178 @@
+"""The page: a viser server behind the gate, 30 frames a second from the loop's telemetry into the browser."""
+
+import json
+import threading
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import viser
+from viser import _messages
+
+from ur_admittance.dashboard.address import Address, listen, token_for
+from ur_admittance.dashboard.arm import Arm
+from ur_admittance.dashboard.clients import Clients
+from ur_admittance.dashboard.document import document
+from ur_admittance.dashboard.files import Folder
+from ur_admittance.dashboard.gate import Gate, installed
+from ur_admittance.dashboard.handle import Handle
+from ur_admittance.dashboard.loop_link import LoopLink, Seen
+from ur_admittance.dashboard.marks import Marks
+from ur_admittance.dashboard.panel import Panel
+from ur_admittance.dashboard.plots import Plots, speed_limits
+from ur_admittance.dashboard.status import absent_html, status_html
+from ur_admittance.model import RobotModel, robot_model
+from ur_admittance.model.frames import rotation_from_rpy
+
+FRAME_S = 1.0 / 30.0
+IDLE_S = 0.2  # nobody looks
+STATUS_S = 0.2
+SCENE_S = 1.0  # how often the simulation is asked what stands there
+CONTROL_WIDTH, PLOT_WIDTH = 400, 340  # [px]
+
+# What viser offers to a browser and this page does not: uploads into memory, a tunnel to a public server.
+NOT_OFFERED = (
+    _messages.FileTransferStartUpload,
+    _messages.FileTransferPart,
+    _messages.ShareUrlRequest,
+    _messages.ShareUrlDisconnect,
+)
+
+
+class LivePage:
+    """Built once per process; ``run`` shows whatever controller of that name runs, also after it was restarted."""
+
+    def __init__(self, name: str, host: str, port: int | None, token: str | None, folder: Path) -> None:
+        warnings.simplefilter("ignore")
+        own = listen(host, port)
+        self.address = Address(host, own.getsockname()[1], token_for(host, token))
+        with installed(Gate(self.address, document()), own):
+            self.server = viser.ViserServer(host=host, port=self.address.port, verbose=False)
+        for message in NOT_OFFERED:
+            self.server._websock_server.unregister_handler(message)
+        self.server.on_client_connect(_without_uploads)
+        self.name = name
+        self.link = LoopLink(name)
+        self.folder = Folder(folder, name)
+        self.clients = Clients(self.server)
+        self._build()
+        self._arm: Arm | None = None
+        self._model: RobotModel | None = None
+        self._shown: tuple[Any, ...] = ()
+        self._simulated = False
+        self._scene_revision = -1
+        self._status_at = self._scene_at = -1e9
+        self._scene_thread: threading.Thread | None = None
+
+    def _build(self) -> None:
+        server = self.server
+        gui, scene = server.gui, server.scene
+        gui.configure_theme(dark_mode=False, show_logo=False, show_share_button=False, brand_color=(66, 99, 235))
+        gui.set_panel_label("ur_admittance")
+        server.initial_camera.position = (1.75, -1.15, 0.85)
+        server.initial_camera.look_at = (0.28, 0.05, 0.12)
+        scene.world_axes.visible = False
+        self._marks = Marks(scene)
+        self._handle = Handle(scene, self.link, self.clients)
+        self._panel = Panel(gui, self.link, self.clients, self.folder)
+        self._panel.home_button.on_click(self._home)
+        gui.main_panel.dock_right()
+        gui.main_panel.set_width(CONTROL_WIDTH)
+        plots = gui.add_panel()
+        with plots.add_tab("Plots"):
+            self._plots = Plots(gui)
+        plots.dock_left()
+        plots.set_width(PLOT_WIDTH)
+
+    def run(self, stop: threading.Event) -> None:
+        """Until told to stop."""
+        due = time.monotonic()
+        while not stop.is_set():
+            now = time.monotonic()
+            seen = self.link.look()
+            with self.server.atomic():
+                if seen is None:
+                    self._absent(now)
+                else:
+                    self._frame(seen, now)
+            self.server.flush()
+            due = max(due + (FRAME_S if self.clients.count else IDLE_S), now)
+            stop.wait(max(0.0, due - time.monotonic()))
+        self.folder.close()
+        self.link.close()
+        self.server.stop()
+
+    def _frame(self, seen: Seen, now: float) -> None:
+        model = self._model_of(seen)
+        record, command = seen.record, seen.record["command"]
+        assert self._arm is not None
+        self._arm.move(record["sample"]["q"])
+        stiff = max(seen.parameters.admittance.stiffness[:3]) > 0.0
+        self._marks.update(command, stiff, now)
+        self._marks.workspace(seen.parameters)
+        self._handle.update(np.array(command["p_tcp"]), now, self._simulated)
+        self._panel.show(seen.parameters)
+        timing = (seen.worst_period, seen.worst_latency)
+        self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
+        if now - self._status_at > STATUS_S:
+            self._status_at = now
+            recording = self.folder.recording.name if self.folder.recording else ""
+            self._panel.status.content = status_html(command, seen.reason, model.name, recording)
+        if now - self._scene_at > SCENE_S and (self._scene_thread is None or not self._scene_thread.is_alive()):
+            self._scene_at = now
+            self._scene_thread = threading.Thread(target=self._ask_scene, daemon=True)
+            self._scene_thread.start()
+
+    def _absent(self, now: float) -> None:
+        if now - self._status_at > STATUS_S:
+            self._status_at = now
+            self._panel.status.content = absent_html(self.name)
+            self._scene_revision = -1
+
+    def _model_of(self, seen: Seen) -> RobotModel:
+        """The arm is drawn anew when another controller with another arm or tool has taken the name."""
+        tcp = seen.parameters.tool.tcp
+        if self._model is None or self._shown != (seen.model, tcp):
+            self._shown = (seen.model, tcp)
+            self._model = robot_model(seen.model)
+            if self._arm is not None:
+                self.server.scene.remove_by_name("/arm")
+            self._arm = Arm(self.server.scene, self._model, np.array(tcp[:3]), tip_radius=0.01)
+        return self._model
+
+    def _ask_scene(self) -> None:
+        """Only a simulation answers; for a real arm there is no hand to simulate."""
+        answer = self.link.ask({"scene": {}})
+        if not answer.accepted:
+            if "unknown" in answer.text:
+                self._simulated = False
+                self._panel.simulated(False)
+            return
+        scene = json.loads(answer.text)
+        self._simulated = True
+        self._panel.simulated(True)
+        if scene["revision"] != self._scene_revision:
+            self._scene_revision = scene["revision"]
+            self._marks.environment(scene["shapes"])
+        if scene["problem"]:
+            self.clients.tell_all("Environment", scene["problem"], False)
+
+    def _home(self, event: Any) -> None:
+        if not self.clients.may(event.client):
+            return
+        seen = self.link.look()
+        if seen is None:
+            return
+        model, tcp = robot_model(seen.model), np.array(seen.parameters.tool.tcp)
+        R_base_flange, p_base_flange = model.forward(model.home)
+        R = R_base_flange @ rotation_from_rpy(tcp[3:])
+        position = p_base_flange + R_base_flange @ tcp[:3]
+        message = {"reference": {"position": position.tolist(), "rotation": R.tolist()}}
+        self.link.post(message, lambda answer: self.clients.tell(event.client, "Home", answer.text, answer.accepted))
+
+
+def _without_uploads(client: Any) -> None:
+    for message in NOT_OFFERED[:2]:
+        client._websock_connection.unregister_handler(message)

@@ -1,0 +1,65 @@
+"""What the arm is doing, in words."""
+
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from ur_admittance.core.records import Limit, Mode
+
+COLOURS = {Mode.ACTIVE: "#2f9e44", Mode.INACTIVE: "#868e96", Mode.STOPPING: "#f08c00", Mode.FAULT: "#c92a2a"}
+WORDS = {
+    Mode.ACTIVE: "Active: the arm yields to forces",
+    Mode.INACTIVE: "Holding still. Press Activate to let it yield",
+    Mode.STOPPING: "Stopping",
+    Mode.FAULT: "Stopped",
+}
+LIMITS = {
+    Limit.LINEAR_ACCELERATION: "acceleration limit",
+    Limit.ANGULAR_ACCELERATION: "turning acceleration limit",
+    Limit.WORKSPACE: "edge of the workspace",
+    Limit.LINEAR_VELOCITY: "speed limit",
+    Limit.ANGULAR_VELOCITY: "turning speed limit",
+    Limit.SINGULARITY: "the arm is stretched or folded",
+    Limit.JOINT_VELOCITY: "joint speed limit",
+    Limit.JOINT_ACCELERATION: "joint acceleration limit",
+    Limit.JOINT_POSITION: "end of a joint's range",
+}
+DIRECTIONS = (("forward", "back"), ("left", "right"), ("up", "down"))  # +x, +y, +z seen from behind the arm
+
+
+def status_html(command: Any, reason: str, model: str, recording: str) -> str:
+    mode = Mode(int(command["mode"]))
+    first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
+    second = happening(command) if mode != Mode.FAULT else "Free the cause, then Reset fault and Activate."
+    dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
+    return (
+        f'<div style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};background:rgba(128,128,128,.09);'
+        'border-radius:6px;padding:7px 10px;line-height:1.4">'
+        f'<div data-mode="{mode.name}" style="font-weight:600">{escape(first)}</div>'
+        f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>'
+        f'<div style="font-size:0.76em;opacity:.65">{dot}{escape(model.upper())} {escape(recording)}</div></div>'
+    )
+
+
+def absent_html(name: str) -> str:
+    return (
+        '<div style="margin:8px;border-left:6px solid #868e96;background:rgba(128,128,128,.09);border-radius:6px;'
+        f'padding:7px 10px"><b>Waiting for the controller {escape(name)!r}.</b><br>It is being loaded (a minute on the very first run), or it does not run.</div>'
+    )
+
+
+def happening(command: Any) -> str:
+    """One sentence about force and motion now."""
+    force, velocity = np.array(command["wrench_tcp"][:3]), np.array(command["twist"][:3])
+    pull, speed = float(np.linalg.norm(force)), float(np.linalg.norm(velocity))
+    limits = int(command["limits"])
+    felt = f"It feels {pull:.0f} N {direction(force)}" if pull > 1.5 else "Nothing pushes it"
+    moves = f"moves {100.0 * speed:.0f} cm/s {direction(velocity)}" if speed > 0.005 else "stands still"
+    held = [words for limit, words in LIMITS.items() if limits & limit]
+    return f"{felt} and {moves}." + (f" Limited: {held[0]}." if held else "")
+
+
+def direction(vector: Any) -> str:
+    i = int(np.argmax(np.abs(vector)))
+    return DIRECTIONS[i][0 if vector[i] > 0.0 else 1]
