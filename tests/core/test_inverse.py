@@ -1,0 +1,195 @@
+"""Joint velocities: the direction is kept at joint limits, and singular arms stay smooth."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from numba import njit
+
+from ur_admittance.core.chain import forward
+from ur_admittance.core.records import COMMAND, SAMPLE, Mode, new
+from ur_admittance.core.tick import tick_one
+from ur_admittance.model import robot_model
+from ur_admittance.model.urdf import generate
+
+X, Y, Z = np.eye(6)[:3]
+ON_LINE = 2e-4  # [m] largest distance from the straight line when joint limits slow the motion
+WRIST = [0.0, -1.2, 1.6, -0.9, 0.0, 0.3]
+
+
+def off_line(log, direction):
+    way = log["p_tcp"] - log["p_tcp"][0]
+    unit = np.array(direction[:3]) / np.linalg.norm(direction[:3])
+    return np.linalg.norm(way - np.outer(way @ unit, unit), axis=1).max()
+
+
+def joint_accelerations(log, dt=0.002):
+    return np.abs(np.diff(log["qd"], axis=0)).max() / dt
+
+
+@pytest.mark.parametrize("limit", [0.1, 0.3, 1.0])
+def test_reduced_joint_speeds_slow_the_tool_down_but_do_not_bend_its_path(ideal_arm, limit):
+    arm = ideal_arm(**{"joint_limits.velocity": [limit] * 6})
+    push = 60 * np.array([0.35, 0.81, -0.47, 0, 0, 0])
+    log = np.concatenate([arm.run(1.0, push=push), arm.run(0.5), arm.run(1.0, push=-push), arm.run(0.5)])
+    assert np.abs(log["qd"]).max() == pytest.approx(limit, rel=1e-9)
+    assert off_line(log, push) < ON_LINE
+
+
+def test_reduced_joint_accelerations_do_not_bend_the_path(ideal_arm):
+    arm = ideal_arm(**{"joint_limits.acceleration": [2.0] * 6})
+    push = 40 * np.array([0.35, 0.81, -0.47, 0, 0, 0])
+    log = np.concatenate([arm.run(0.6, push=push), arm.run(0.5), arm.run(0.6, push=-push), arm.run(0.5)])
+    assert joint_accelerations(log) <= 2.0 * (1 + 1e-9)
+    assert off_line(log, push) < ON_LINE
+
+
+@pytest.mark.parametrize("direction", [X, Y, Z, [0.43, 0.86, 0.26, 0, 0, 0]])
+@pytest.mark.parametrize("closest", [0.02, 0.05, 0.1, 0.3])
+def test_a_pass_close_to_the_wrist_singularity_at_full_speed_stays_on_its_line(ideal_arm, closest, direction):
+    direction = np.array(direction, float)
+    there = ideal_arm(q=np.array(WRIST) - closest * np.eye(6)[4])
+    there.run(4.0, twist=-0.05 * direction)  # 0.2 m before the closest point
+    arm = ideal_arm(q=there.s["q_command"].copy())
+    log = arm.run(2.5, push=80 * direction)
+    assert np.linalg.norm(log["twist"][:, :3], axis=1).max() == pytest.approx(0.5, abs=1e-6)
+    assert np.linalg.norm(arm.pose()[1] - log["p_tcp"][0]) > 0.25
+    assert off_line(before_stretched(log), direction) < ON_LINE
+    assert joint_accelerations(log) <= 20.0 * (1 + 1e-9)
+
+
+def before_stretched(log):
+    """The part before the arm is out of reach (singular at the elbow), where no straight line goes on."""
+    stretched = np.flatnonzero(log["sigma_min"] < 0.002)
+    return log[: stretched[0]] if stretched.size else log
+
+
+@pytest.mark.parametrize("direction", [X, [0.8, 0, 0.6, 0, 0, 0], [0.6, 0.6, 0.5, 0, 0, 0]])
+@pytest.mark.parametrize("force", [20.0, 90.0])
+def test_reaching_towards_a_straight_elbow_stays_on_its_line_until_out_of_reach(ideal_arm, direction, force):
+    arm = ideal_arm(q=[0.0, -1.2, 1.6, -1.5, -1.5, 0.3])
+    log = arm.run(4.0, push=force * np.array(direction, float))
+    assert log["sigma_min"].min() < 0.002  # it was stretched out
+    assert off_line(before_stretched(log), direction) < ON_LINE
+    assert joint_accelerations(log) <= 20.0 * (1 + 1e-9)
+    back = arm.run(2.0, push=-20 * np.array(direction, float))
+    assert (log["p_tcp"][-1] - back["p_tcp"][-1]) @ np.array(direction[:3]) > 0.1  # and is free again
+
+
+SINGULAR = {
+    "wrist": WRIST,
+    "elbow": [0.2, -1.0, 0.0, -0.7, -1.2, 0.0],
+    "shoulder": [0.0, -1.5708, 0.0, -1.5708, -1.2, 0.0],
+    "wrist and elbow": [0.2, -1.0, 0.0, -0.7, 0.0, 0.0],
+    "all three": [0.0, -1.5708, 0.0, -1.5708, 0.0, 0.0],
+    "zero": [0.0] * 6,
+}
+
+
+@pytest.mark.parametrize("name", SINGULAR)
+@pytest.mark.parametrize("aside", [0.0, 1e-9, 1e-3])
+def test_singular_arms_stay_smooth_and_finite_whatever_the_push(ideal_arm, name, aside, sweep):
+    rng = np.random.default_rng(3)
+    for _ in range(max(1, sweep(200) // 100)):
+        arm = ideal_arm(q=np.array(SINGULAR[name]) + aside)
+        directions = rng.normal(size=(12, 6)) * [30, 30, 30, 4, 4, 4]
+        log = arm.run(2.4, push=np.repeat(directions, 100, axis=0))
+        assert arm.s["mode"] == Mode.ACTIVE
+        assert np.isfinite(log["qd"]).all()
+        assert np.isfinite(log["q"]).all()
+        assert joint_accelerations(log) <= 20.0 * (1 + 1e-9)
+        assert np.linalg.norm(log["pose_error"][:, :3], axis=1).max() < 2e-3
+
+
+def test_away_from_singularities_qd_is_the_inverse_of_pinocchios_jacobian(ideal_arm):
+    model = pin.buildModelFromXML(generate(robot_model("ur5e")))
+    data, frame = model.createData(), model.getFrameId("tool0")
+    rng, twist = np.random.default_rng(0), np.array([0.01, -0.02, 0.015, 0.02, 0.03, -0.01])
+    compared = 0
+    for _ in range(60):
+        q = rng.uniform(-2.5, 2.5, 6)
+        arm = ideal_arm(q=q)
+        log = arm.run(0.2, twist=twist)
+        if log["sigma_min"].min() < 0.05 or log["limits"][-1]:
+            continue
+        q_middle = log["q"][-1] - 0.5 * arm.dt * log["qd"][-1]
+        J = pin.computeFrameJacobian(model, data, q_middle, frame, pin.LOCAL_WORLD_ALIGNED)
+        assert log["qd"][-1] == pytest.approx(np.linalg.pinv(J) @ twist, abs=2e-5)
+        compared += 1
+    assert compared > 20
+
+
+@njit(cache=True, error_model="numpy")
+def random_walk(params, state, sample, command, changes, seed):
+    """Ticks with random pushes, references, targets and parameter sets; the arm lags a little. Returns the worst ratios
+    of speed, acceleration and position to their bounds, and whether everything was finite."""
+    np.random.seed(seed)
+    worst = np.zeros(3)
+    u, s = sample[0], state[0]
+    q_arm, previous = u.q.copy(), np.zeros(6)
+    for k in range(changes.shape[0] * 200):
+        if k % 200 == 0:
+            revision = params[0].revision + 1
+            params[:] = changes[k // 200]
+            params[0].revision = revision
+            for i in range(6):
+                big = 25.0 if i < 3 else 3.0
+                u.wrench[i] = np.random.normal() * big
+                u.reference_twist[i] = np.random.normal() * (0.2 if np.random.random() < 0.3 else 0.0)
+            u.request = 1 if np.random.random() < 0.9 else 2
+            if s.mode == 3:
+                u.request = 4
+        p = params[0]
+        q_arm += 0.5 * (s.q_command - q_arm)
+        u.q[:] = q_arm
+        tick_one(params[0], s, u, command[0])
+        c = command[0]
+        for i in range(6):
+            worst[0] = max(worst[0], abs(c.qd[i]) / p.joint_velocity[i]) if k % 200 > 100 else worst[0]
+            worst[1] = max(worst[1], abs(c.qd[i] - previous[i]) / (p.joint_acceleration[i] * u.dt))
+            worst[2] = max(worst[2], c.q[i] - p.joint_upper[i], p.joint_lower[i] - c.q[i])
+            if not (np.isfinite(c.q[i]) and np.isfinite(c.qd[i])):
+                worst[:] = np.inf
+                return worst
+            previous[i] = c.qd[i]
+    return worst
+
+
+@pytest.mark.parametrize("robot", ["ur3e", "ur5e", "ur10e", "ur20"])
+def test_no_joint_bound_is_exceeded_in_a_random_walk(ideal_arm, sweep, robot):
+    rng = np.random.default_rng(11)
+    count = max(1, sweep(26_000) // 200)
+    arm = ideal_arm(robot, active=False)
+    changes = np.repeat(arm.params, count)
+    upper = np.where(np.isfinite(arm.model.upper), np.minimum(arm.model.upper, 2.2), 2.2)
+    changes["joint_upper"], changes["joint_lower"] = upper, -upper
+    changes["joint_velocity"] *= rng.uniform(0.2, 1.0, (count, 1))
+    changes["mass"] *= rng.uniform(0.3, 3.0, (count, 1))
+    changes["damping"] *= rng.uniform(0.3, 3.0, (count, 1))
+    changes["stiffness"] = rng.choice([0.0, 0.0, 100.0, 1000.0], (count, 6))
+    changes["enabled"] = rng.random((count, 6)) < 0.9
+    changes["control_frame"] = rng.integers(0, 2, count)
+    changes["integrator"] = rng.integers(0, 2, count)
+    changes["max_velocity"] *= rng.uniform(0.1, 2.0, (count, 1))
+    changes["max_acceleration"] *= rng.uniform(0.2, 4.0, (count, 1))
+    changes["max_force"], changes["max_torque"] = 1e4, 1e4
+    sample, command = new(SAMPLE), new(COMMAND)
+    sample["dt"], sample["q"] = 0.002, rng.uniform(-2, 2, 6)
+    speed, acceleration, outside = random_walk(arm.params, arm.state, sample, command, changes, 5)
+    assert 0.99 < speed <= 1.0 + 1e-9  # the bounds are really reached
+    assert acceleration <= 1.0 + 1e-6
+    assert outside <= 1e-9
+
+
+def test_forward_kinematics_agree_with_pinocchio():
+    model = pin.buildModelFromXML(generate(robot_model("ur10e")))
+    data, frame = model.createData(), model.getFrameId("tool0")
+    arm, rng = robot_model("ur10e"), np.random.default_rng(2)
+    R, p, J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
+    for _ in range(50):
+        q = rng.uniform(-3, 3, 6)
+        forward(np.array(arm.chain_rotation), np.array(arm.chain_position), q, R, p, J)
+        oracle = pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED)
+        pin.framesForwardKinematics(model, data, q)
+        assert np.abs(p - data.oMf[frame].translation).max() < 1e-9
+        assert np.abs(R - data.oMf[frame].rotation).max() < 1e-9
+        assert np.abs(J - oracle).max() < 1e-9

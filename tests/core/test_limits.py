@@ -1,0 +1,176 @@
+"""Acceleration, speed, workspace: kept, and without wind-up."""
+
+import numpy as np
+import pytest
+
+from ur_admittance.core.records import Limit, Mode, Request
+
+X, Y, Z = np.eye(6)[:3]
+LIGHT = {"admittance.mass": [2.0] * 3 + [0.2] * 3}
+
+
+def speeds(log):
+    return np.linalg.norm(log["twist"][:, :3], axis=1), np.linalg.norm(log["twist"][:, 3:], axis=1)
+
+
+def accelerations(log, dt=0.002):
+    """Norms of the changes of linear and angular speed [m/s2, rad/s2]."""
+    change = np.diff(log["twist"], axis=0) / dt
+    return np.linalg.norm(change[:, :3], axis=1), np.linalg.norm(change[:, 3:], axis=1)
+
+
+def test_a_blow_accelerates_the_tool_no_faster_than_the_limit(ideal_arm):
+    arm = ideal_arm(**LIGHT)
+    log = np.concatenate([arm.run(0.1, push=[60, 50, -40, 5, -5, 4]), arm.run(0.1, push=[-60, 50, 40, 5, 5, -4]), arm.run(0.3)])
+    linear, angular = accelerations(log)
+    assert 4.99 < linear.max() <= 5.0 * (1 + 1e-6)
+    assert angular.max() <= 25.0 * (1 + 1e-6)
+
+
+def test_a_hard_push_moves_the_tool_no_faster_than_the_cap_and_straight(ideal_arm):
+    arm = ideal_arm()
+    p0 = arm.pose()[1]
+    log = arm.run(0.5, push=60 * Y)
+    linear, _ = speeds(log)
+    assert linear.max() == pytest.approx(0.5, abs=1e-9)
+    assert log["limits"][-1] & Limit.LINEAR_VELOCITY
+    assert np.abs((log["p_tcp"] - p0)[:, [0, 2]]).max() < 1e-5
+
+
+def test_velocity_scale_factor_scales_the_caps(ideal_arm):
+    arm = ideal_arm(velocity_scale_factor=0.2)
+    log = arm.run(0.5, push=[60, 0, 0, 0, 0, 10])
+    assert max(speeds(log)[0]) == pytest.approx(0.1, abs=1e-9)
+    assert max(speeds(log)[1]) <= 0.2 + 1e-9
+
+
+def test_a_cap_lowered_live_is_approached_inside_the_acceleration_limit(ideal_arm):
+    arm = ideal_arm()
+    before = arm.run(0.4, push=50 * X)
+    arm.set(max_linear_velocity=0.05)
+    log = np.concatenate([before, arm.run(0.3, push=50 * X)])
+    assert accelerations(log)[0].max() <= 5.0 * (1 + 1e-6)
+    assert speeds(log)[0][-1] == pytest.approx(0.05, abs=1e-9)
+
+
+@pytest.mark.parametrize("side", range(6))
+def test_the_tool_stops_at_each_wall_inside_the_acceleration_limit(ideal_arm, side):
+    p0 = ideal_arm().pose()[1]
+    arm = ideal_arm(**LIGHT | {"workspace.min": (p0 - 0.06).tolist(), "workspace.max": (p0 + 0.06).tolist()})
+    towards = np.zeros(6)
+    towards[side % 3] = 1.0 if side < 3 else -1.0
+    log = arm.run(1.5, push=80 * towards)
+    depth = np.abs(log["p_tcp"] - p0)[:, side % 3] - 0.06
+    assert -1e-4 < depth.max() < 1e-4
+    assert accelerations(log)[0].max() <= 5.0 * (1 + 1e-6)
+    assert log["limits"][-1] & Limit.WORKSPACE
+    assert np.abs(log["p_tcp"] - p0)[:, [i for i in range(3) if i != side % 3]].max() < 1e-5
+
+
+def test_no_wall_is_crossed_whatever_the_hand_does(ideal_arm, sweep):
+    p0, rng, deepest, hardest = ideal_arm().pose()[1], np.random.default_rng(1), 0.0, 0.0
+    for _ in range(sweep(20)):
+        arm = ideal_arm(**LIGHT | {"workspace.min": (p0 - 0.08).tolist(), "workspace.max": (p0 + 0.08).tolist()})
+        push = np.zeros((1000, 6))
+        hold = rng.choice([20, 50, 100])
+        push[:, :3] = np.repeat(np.clip(rng.normal(size=(1000 // hold, 3)) * 50, -55, 55), hold, axis=0)
+        log = arm.run(2.0, push=push)
+        deepest = max(deepest, (np.abs(log["p_tcp"] - p0) - 0.08).max())
+        hardest = max(hardest, accelerations(log)[0].max())
+    assert deepest < 1e-4
+    assert hardest <= 5.0 * (1 + 1e-6)
+
+
+def test_outside_the_box_the_tool_may_only_go_back(ideal_arm):
+    p0 = ideal_arm().pose()[1]
+    arm = ideal_arm(**{"workspace.min": (p0 + [0.05, -0.3, -0.3]).tolist(), "workspace.max": (p0 + 0.4).tolist()})
+    arm.run(0.5, push=-30 * X + 5 * Y)
+    p = arm.pose()[1]
+    assert p[0] - p0[0] == pytest.approx(0.0, abs=1e-6)
+    assert p[1] - p0[1] > 0.005
+    arm.run(0.8, push=20 * X)
+    assert arm.pose()[1][0] - p0[0] > 0.06
+    arm.run(1.0, push=-30 * X)
+    assert arm.pose()[1][0] - p0[0] == pytest.approx(0.05, abs=1e-4)
+
+
+def stopping(arm):
+    """(time, distance) from release to a speed below 1 mm/s."""
+    p = arm.pose()[1]
+    log = arm.run(3.0)
+    moving = np.flatnonzero(speeds(log)[0] > 1e-3)
+    return (moving[-1] + 1 if moving.size else 0) * arm.dt, np.linalg.norm(log["p_tcp"][-1] - p)
+
+
+def test_no_wind_up_at_the_speed_cap(ideal_arm):
+    arm = ideal_arm(q=[0.8, -1.9, 2.0, -1.6, -1.57, 0.0], max_linear_velocity=0.1)
+    arm.run(5.0, push=[0, -60, 0, 0, 0, 0])
+    assert np.linalg.norm(arm.s["twist"][:3]) == pytest.approx(0.1, abs=1e-6)
+    time, distance = stopping(arm)
+    assert time == pytest.approx(8.0 / 64.0 * np.log(0.1 / 1e-3), abs=0.01)  # v = v0 exp(-D t / M)
+    assert distance == pytest.approx(0.1 * 8.0 / 64.0, rel=0.03)
+
+
+@pytest.mark.parametrize("spring", [0.0, 300.0])
+def test_no_wind_up_at_a_wall(ideal_arm, spring):
+    p0 = ideal_arm().pose()[1]
+    arm = ideal_arm(**{"workspace.max": (p0 + 0.03).tolist(), "admittance.stiffness": [spring] * 3 + [0.0] * 3})
+    arm.run(5.0, push=60 * X)
+    time, distance = stopping(arm)
+    if spring == 0.0:
+        assert time == 0.0
+        assert distance < 1e-5
+    else:  # comes back like a mass released 0.03 m from rest: at once, not after unwinding F / K = 0.2 m
+        t, a = np.arange(0, 3, arm.dt), 0.8 * np.sqrt(300.0 / 8.0)
+        w = np.sqrt(300.0 / 8.0 - a * a)
+        velocity = 0.03 * 300.0 / 8.0 / w * np.exp(-a * t) * np.sin(w * t)
+        assert distance == pytest.approx(0.03, abs=1e-4)
+        assert time == pytest.approx(t[np.abs(velocity) > 1e-3][-1], abs=0.02)
+
+
+def test_no_wind_up_at_a_joint_limit(ideal_arm):
+    arm = ideal_arm(**{"joint_limits.position_upper": [0.1, 6, 3, 6, 6, 6]})
+    arm.run(5.0, push=60 * Y)
+    assert arm.s["q_command"][0] <= 0.1
+    assert arm.s["q_command"][0] > 0.09
+    assert stopping(arm)[1] < 1e-4
+    p = arm.pose()[1]
+    log = arm.run(0.2, push=-20 * Y)  # obeys at once
+    ideal = 20.0 / 64.0 * (0.2 - 8.0 / 64.0 * (1 - np.exp(-0.2 * 64.0 / 8.0)))
+    assert p[1] - log["p_tcp"][-1, 1] == pytest.approx(ideal, rel=0.05)
+
+
+def jumps(log):
+    return np.abs(np.diff(log["qd"], axis=0)).max() / 0.002
+
+
+@pytest.mark.parametrize("event", ["deactivate", "fault", "emergency"])
+def test_leaving_the_active_mode_brakes_inside_all_limits(ideal_arm, event):
+    arm = ideal_arm()
+    before = arm.run(0.4, push=[40, 20, 0, 0, 0, 4])
+    if event == "deactivate":
+        log = arm.run(0.5, push=40 * X, request=Request.DEACTIVATE)
+        assert arm.s["mode"] == Mode.INACTIVE
+    elif event == "fault":
+        log = arm.run(0.5, push=200 * X)
+        assert arm.s["mode"] == Mode.FAULT
+    else:
+        arm.p["wrench_timeout"] = -1.0  # every wrench is too old
+        log = arm.run(0.5)
+        assert arm.s["mode"] == Mode.FAULT
+    log = np.concatenate([before, log])
+    assert accelerations(log)[0].max() <= 5.0 * 1.02  # braking along the joints adds the curvature of the path
+    assert jumps(log) <= 20.0 * (1 + 1e-9)
+    assert not log["qd"][-1].any()
+
+
+def test_activation_and_reset_move_nothing(ideal_arm):
+    arm = ideal_arm(active=False)
+    log = arm.run(0.1)
+    log = np.concatenate([log, arm.run(0.1, request=Request.ACTIVATE)])
+    assert np.abs(log["qd"]).max() < 1e-15
+    arm.run(0.2, push=300 * X)
+    assert arm.s["mode"] == Mode.FAULT
+    log = np.concatenate([arm.run(0.1, request=Request.RESET_FAULT), arm.run(0.1, request=Request.ACTIVATE)])
+    assert arm.s["mode"] == Mode.ACTIVE
+    assert np.abs(log["qd"]).max() < 1e-12
