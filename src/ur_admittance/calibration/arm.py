@@ -24,6 +24,7 @@ CALM_SPEED = 0.5  # [rad/s] fastest joint on the way: a UR5e's tool turns by 30 
 CALM_ACCELERATION = 1.0  # [rad/s2]
 PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / 3.0**0.5  # of the quintic s(t) with unit way and time
 COLLISION = 60.0  # [N] more than turning a payload's weight explains, for arms without a known payload
+CORRECTION, CLOSE = 1.0, 5e-4  # [1/s], [rad] of the position when speeds are commanded
 LAG = 0.15  # [rad] command minus measurement: blocked
 OLD = 0.1  # [s]
 
@@ -79,9 +80,16 @@ class CalmArm:
             self.command["stamp_ns"] = self.sample["stamp_ns"]
             self.command["mode"] = Mode.ACTIVE
             self.command["q"] = self._target
-            self.command["qd"] = 0.0 if qd is None else qd
+            self.command["qd"] = self._speed(qd)
             self.robot.write(self.command)
         return self.sample
+
+    def _speed(self, qd: Array | None) -> Array:
+        """For arms that are driven by speed: what is planned, plus a calm correction of where the arm has come to."""
+        assert self._target is not None
+        off = self._target - self.sample["q"]
+        correction = np.where(np.abs(off) > CLOSE, CORRECTION * off, 0.0)
+        return np.asarray(correction if qd is None else qd + correction)
 
     def _check(self) -> None:
         status = int(self.sample["external_status"])
@@ -112,11 +120,13 @@ class CalmArm:
             float(np.sqrt(PEAK_ACCELERATION * way.max() / CALM_ACCELERATION)),
         )
         first_force = np.array(self.sample["wrench"][:3])
-        steps = int(np.ceil(duration / self.period))
-        for k in range(1, steps + 1):
-            s = k / steps
+        elapsed = 0.0
+        while elapsed < duration:
+            # the robot's own time: with its speed slider at 30 % everything takes that much longer
+            elapsed = min(duration, elapsed + min(float(self.sample["dt"]), 2.0 * self.period))
+            s = elapsed / duration
             blend, rate = s**3 * (10.0 - 15.0 * s + 6.0 * s**2), 30.0 * s**2 * (1.0 - s) ** 2
-            self.cycle(start + blend * (end - start), rate * (end - start) / (steps * self.period))
+            self.cycle(start + blend * (end - start), rate * (end - start) / duration)
             lag = float(np.abs(self.sample["q"] - self._target).max())
             if lag > LAG:
                 raise RobotError(

@@ -20,6 +20,9 @@ ModelOption = Annotated[str, typer.Option("--model", help="Type of the arm, such
 ParamsOption = Annotated[
     Path | None, typer.Option("--params", help="Parameter file: TCP, gravity, sensor.sign, limits.")
 ]
+SensorOption = Annotated[
+    str, typer.Option("--sensor", help="Of a real arm: builtin (its payload setting taken off by the robot) or raw.")
+]
 SeedOption = Annotated[int, typer.Option("--seed", help="Which unknown tool and sensor the simulation has.")]
 MassOption = Annotated[float, typer.Option("--tool-mass", help="Mass of the simulated tool [kg].")]
 ReachOption = Annotated[float | None, typer.Option("--reach", help="Farthest part of the tool from the flange [m].")]
@@ -37,6 +40,7 @@ def calibrate(
     figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write; default: beside the file.")] = None,
     params: ParamsOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")] = False,
+    sensor: SensorOption = "builtin",
     seed: SeedOption = 0,
     tool_mass: MassOption = 1.5,
     reach: ReachOption = None,
@@ -48,7 +52,7 @@ def calibrate(
     from ur_admittance.calibration.file import save_calibration
 
     parameters = parameters_for(params, robot)
-    device = _device(robot, model, seed, tool_mass)
+    device = _device(robot, model, seed, tool_mass, sensor)
     with connected_arm(robot, model, parameters, commanding=not manual or robot == "sim", **device) as (arm, info):
         if manual:
             typer.echo("Guide the arm to about 12 different orientations; after each one let go and press Enter.")
@@ -78,6 +82,7 @@ def check(
     model: ModelOption = "ur5e",
     params: ParamsOption = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")] = False,
+    sensor: SensorOption = "builtin",
     seed: SeedOption = 0,
     tool_mass: MassOption = 1.5,
     reach: ReachOption = None,
@@ -87,7 +92,7 @@ def check(
     from ur_admittance.calibration.file import with_calibration
 
     parameters = with_calibration(parameters_for(params, robot), file)
-    with connected_arm(robot, model, parameters, **_device(robot, model, seed, tool_mass)) as (arm, _):
+    with connected_arm(robot, model, parameters, **_device(robot, model, seed, tool_mass, sensor)) as (arm, _):
         if robot != "sim" and not yes:
             typer.confirm("The arm will move slowly through three orientations. Is the way free?", abort=True)
         verdict = session.check(arm, parameters, reach=reach)
@@ -98,10 +103,10 @@ def check(
         raise typer.Exit(1)
 
 
-def _device(robot: str, model: str, seed: int, tool_mass: float) -> dict[str, Any]:
+def _device(robot: str, model: str, seed: int, tool_mass: float, sensor: str) -> dict[str, Any]:
     """The simulated arm has a tool, a mounting, a bias and a tilt that nobody knows."""
     if robot != "sim":
-        return {}
+        return {"sensor": sensor} if sensor != "builtin" else {}
     from ur_admittance.model import robot_model
     from ur_admittance.robots.unknown_tool import unknown_tool
 
@@ -115,7 +120,6 @@ def connected_arm(
     """The connected arm, ``device`` or opened by name; leaving the block stops it."""
     from ur_admittance.calibration.arm import CalmArm
     from ur_admittance.robots.factory import open_robot
-    from ur_admittance.runtime.clock import RealTimeClock
 
     with ExitStack() as stack:
         device = device or open_robot(robot, model, 1.0 / parameters.control_rate, **options)
@@ -123,13 +127,8 @@ def connected_arm(
         stack.push(device.__exit__)
         for sentence in info.sentences:
             typer.echo(sentence)
-        if info.simulated:
-            yield CalmArm(device, info.model, 1.0 / info.rate, commanding=commanding), info
-            return
-        clock = RealTimeClock(info.rate)
-        clock.start()
-        stack.callback(clock.stop)
-        yield CalmArm(device, info.model, clock.period, clock.wait, commanding), info
+        # no clock: a simulated arm is in lock-step with us, a real one lets read() wait for its next state
+        yield CalmArm(device, info.model, 1.0 / info.rate, commanding=commanding), info
 
 
 def parameters_for(file: Path | None, robot: str) -> "Parameters":

@@ -11,7 +11,7 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
     """An arm that is not yet connected: `with open_robot("sim") as robot:`.
 
     name: `sim` (a simulated arm of type `model`; options as SimulatedRobot, and `world`), `ros`, or a host name or
-    address. Modules of a kind of robot are loaded only when it is asked for."""
+    address (options as RtdeSettings). Modules of a kind of robot are loaded only when it is asked for."""
     if name == "sim":
         from ur_admittance.robots.simulated import SimulatedRobot
         from ur_admittance.simulation import World
@@ -26,7 +26,7 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
         raise RobotError(f"robot = {name!r}: must be sim, ros, or the host name or address of an arm.")
     try:
         from ur_admittance.robots.rtde import RtdeRobot
+        from ur_admittance.robots.rtde_settings import RtdeSettings
     except ImportError as error:
         raise RobotError(f"robot = {name}: driving a real arm needs the package ur-rtde ({error}).") from None
-    robot: Robot = RtdeRobot(name, **options)
-    return robot
+    return RtdeRobot(name, robot_model(model), RtdeSettings(**options))
