@@ -1,0 +1,111 @@
+"""What the controller tells: velocity and pose error for plots, the state in words, diagnostics."""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+from geometry_msgs.msg import Twist, TwistStamped, Vector3
+from rclpy.node import Node
+from std_msgs.msg import Header, String
+
+from ur_admittance.control import AdmittanceController
+from ur_admittance.control.faults import remedy
+from ur_admittance.core.records import Mode
+from ur_admittance.ros.cdr import Prepared
+from ur_admittance.ros.outputs import MARKS
+from ur_admittance.ros.polled import LATCHED, NEWEST
+from ur_admittance.runtime.interfaces import vector
+
+VELOCITY_TOPIC = "/admittance_cartesian_velocity"
+ERROR_TOPIC = "/admittance_pose_error"
+
+
+class Monitor:
+    """Two streams of six numbers, published from the loop as prepared bytes, every n-th tick."""
+
+    def __init__(self, node: Node, controller: AdmittanceController, every: int, stamp: Callable[[], int]) -> None:
+        frame = controller.parameters.base_link
+        self._every, self._count, self._stamp = max(1, every), 0, stamp
+        self._publishers = [node.create_publisher(TwistStamped, t, NEWEST) for t in (VELOCITY_TOPIC, ERROR_TOPIC)]
+        self._node = node
+        self._streams = []
+        for publisher, field in zip(self._publishers, ("twist", "pose_error"), strict=True):
+            message = Prepared(_marked(frame))
+            numbers = message.doubles(MARKS[:6])
+            self._streams.append((publisher.handle.publish_raw, message, numbers, vector(controller.command, field)))
+
+    def __call__(self, controller: AdmittanceController) -> None:
+        self._count += 1
+        if self._count % self._every:
+            return
+        stamp = self._stamp()
+        for publish, message, numbers, source in self._streams:
+            numbers[:] = source
+            message.set_stamp(stamp)
+            publish(bytes(message.data))
+
+    def destroy(self) -> None:
+        for publisher in self._publishers:
+            self._node.destroy_publisher(publisher)
+
+
+def _marked(frame: str) -> TwistStamped:
+    linear, angular = Vector3(x=MARKS[0], y=MARKS[1], z=MARKS[2]), Vector3(x=MARKS[3], y=MARKS[4], z=MARKS[5])
+    return TwistStamped(header=Header(frame_id=frame), twist=Twist(linear=linear, angular=angular))
+
+
+class StateTopic:
+    """~/state: one line of JSON, when something changes and once per second; /diagnostics where it exists."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._publisher = node.create_publisher(String, "~/state", LATCHED)
+        self._last = ""
+        self._calls = 0
+        try:
+            from diagnostic_msgs.msg import DiagnosticArray
+
+            self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 1)
+        except ImportError:
+            self._diagnostics = None
+
+    def publish(self, state: dict[str, Any], force: bool = False) -> None:
+        text = json.dumps({key: value for key, value in state.items() if key not in ("ticks", "age")})
+        if text != self._last or force:
+            self._last = text
+            self._publisher.publish(String(data=json.dumps(state)))
+            if self._diagnostics is not None:
+                self._diagnose(state)
+
+    def _diagnose(self, state: dict[str, Any]) -> None:
+        from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+
+        level = DiagnosticStatus.OK
+        if state["mode"] == Mode.FAULT.name.lower():
+            level = DiagnosticStatus.ERROR
+        elif state["life"] != "active":
+            level = DiagnosticStatus.WARN
+        status = DiagnosticStatus(
+            level=level,
+            name=f"{self._node.get_name()}: admittance control",
+            message=str(state["reason"]),
+            hardware_id=str(state.get("robot", "")),
+            values=[KeyValue(key=key, value=str(value)) for key, value in state.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self._node.get_clock().now().to_msg()
+        assert self._diagnostics is not None
+        self._diagnostics.publish(message)
+
+
+def state_of(controller: AdmittanceController | None, life: str, refusal: str) -> dict[str, Any]:
+    """What ~/state says. `reason` is the sentence for people, `remedy` what to do about it."""
+    if controller is None or not controller.configured:
+        return {"life": life, "mode": "unconfigured", "status": "OK", "reason": refusal or life, "remedy": ""}
+    return {
+        "life": life,
+        "mode": controller.mode.name.lower(),
+        "status": controller.status.name,
+        "reason": refusal or controller.reason,
+        "remedy": remedy(controller.status),
+    }

@@ -1,0 +1,150 @@
+"""The schema as ROS parameters: declared with range and description, refused with the schema's sentence.
+
+`unset` is NaN in ROS: an array of six NaN, or a single NaN. Whole numbers are taken for doubles, so that
+`ros2 param set /admittance_node admittance.mass "[8, 8, 8, 1, 1, 1]"` works as written.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
+from rclpy.node import Node
+from rclpy.parameter import Parameter
+
+from ur_admittance.errors import ParameterError, UrAdmittanceError
+from ur_admittance.params import Parameters, sentences
+from ur_admittance.params.fields import LARGEST
+from ur_admittance.params.table import Row, rows
+from ur_admittance.params.yaml import INCLUDE, OF_ROS
+
+
+def to_ros(row: Row, value: Any) -> Any:
+    """A value of the schema as ROS can hold it."""
+    if row.length:
+        if value is None:
+            return [math.nan] * row.length
+        return [_element(row, item) for item in value]
+    return _element(row, value)
+
+
+def _element(row: Row, value: Any) -> Any:
+    if row.kind == "number":
+        return math.nan if value is None else float(value)
+    return value
+
+
+def from_ros(row: Row, value: Any) -> Any:
+    """A ROS value as the schema takes it; NaN is unset where something may be unset."""
+    if value is None or not row.optional:
+        return None if value is None else list(value) if hasattr(value, "__len__") and row.length else value
+    if row.length:
+        items = list(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+        return None if isinstance(items, list) and len(items) == row.length and all(map(_is_nan, items)) else items
+    return None if _is_nan(value) else value
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def descriptor(row: Row) -> ParameterDescriptor:
+    """What `ros2 param describe` and rqt show."""
+    unit = "" if row.unit == "-" else f" [{row.unit}]"
+    # dynamic typing lets an integer through to the schema, which takes it for a number
+    described = ParameterDescriptor(
+        description=f"{row.help}{unit}", additional_constraints=f"{row.allowed}{'; NaN: unset' if row.optional else ''}"
+    )
+    described.dynamic_typing = True
+    bounds = _bounds().get(row.name)
+    if bounds is not None and not row.optional:
+        described.floating_point_range = [FloatingPointRange(from_value=bounds[0], to_value=bounds[1], step=0.0)]
+    return described
+
+
+def _bounds() -> dict[str, tuple[float, float]]:
+    """Bounds of single numbers, from the schema."""
+    schema = Parameters.model_json_schema()
+    found: dict[str, tuple[float, float]] = {}
+
+    def walk(properties: Mapping[str, Any], prefix: str) -> None:
+        for key, field in properties.items():
+            if "unit" not in field:
+                walk(schema["$defs"][field["$ref"].rsplit("/", 1)[1]]["properties"], f"{prefix}{key}.")
+            elif field.get("type") == "number":
+                lower = field.get("minimum", field.get("exclusiveMinimum", -LARGEST))
+                upper = field.get("maximum", field.get("exclusiveMaximum", LARGEST))
+                found[prefix + key] = float(lower), float(upper)
+
+    walk(schema["properties"], "")
+    return found
+
+
+class SchemaParameters:
+    """Mix-in of a node: `parameters` is always the validated set that the ROS parameters show."""
+
+    parameters: Parameters
+
+    def declare_schema(self: Any, base: Parameters, only: tuple[str, ...] = ()) -> None:
+        """Declare every parameter of the schema (or those in the groups ``only``), with what the command line and the
+        parameter files give. Raises ParameterError with the sentence."""
+        given = {name: parameter.value for name, parameter in self._parameter_overrides.items()}
+        self.schema_rows: dict[str, Row] = {
+            name: row for name, row in rows().items() if not only or name in only or name.split(".")[0] in only
+        }
+        for name in given:
+            if name == INCLUDE:
+                raise ParameterError(
+                    "include: works in files read by ur-admittance; for a node use the parameter calibration_file.",
+                    INCLUDE,
+                )
+            ours = name in self.schema_rows or self.has_parameter(name)
+            if not ours and name.split(".")[0] not in (*OF_ROS, "qos_overrides"):
+                raise sentences.unknown(name)
+        changes = {name: from_ros(row, given[name]) for name, row in self.schema_rows.items() if name in given}
+        self.parameters = base.changed(changes)
+        values = self.parameters.flat()
+        for name, row in self.schema_rows.items():
+            self.declare_parameter(name, to_ros(row, values[name]), descriptor(row), ignore_override=True)
+
+    def take_over(self, candidate: Parameters) -> None:
+        """A node with a controller hands the parameters on; raises ParameterError to refuse them."""
+
+    def change_parameters(self: Any, changes: Mapping[str, Any]) -> None:
+        """Change parameters from inside the node, and show it. Raises ParameterError."""
+        self._accept(self.parameters.changed(changes), [])
+
+    def _accept(self: Any, candidate: Parameters, others: list[Parameter]) -> SetParametersResult:
+        self.take_over(candidate)
+        before, after = self.parameters.flat(), candidate.flat()
+        self.parameters = candidate
+        shown = [
+            Parameter(name, value=to_ros(row, after[name]))
+            for name, row in self.schema_rows.items()
+            if before[name] != after[name]
+        ]
+        if not shown and not others:
+            return SetParametersResult(successful=True)
+        return Node.set_parameters_atomically(self, shown + others)
+
+    def set_parameters_atomically(self: Any, parameter_list: list[Parameter]) -> SetParametersResult:
+        """All or nothing, as ROS wants it; a refusal is the schema's sentence."""
+        if not hasattr(self, "schema_rows"):
+            return Node.set_parameters_atomically(self, parameter_list)
+        changes: dict[str, Any] = {}
+        others = []
+        try:
+            for parameter in parameter_list:
+                row = self.schema_rows.get(parameter.name)
+                if row is not None:
+                    changes[parameter.name] = from_ros(row, parameter.value)
+                elif self.has_parameter(parameter.name):
+                    others.append(parameter)
+                else:
+                    raise sentences.unknown(parameter.name)
+            return self._accept(self.parameters.changed(changes), others)
+        except UrAdmittanceError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+
+    def set_parameters(self: Any, parameter_list: list[Parameter]) -> list[SetParametersResult]:
+        return [self.set_parameters_atomically([parameter]) for parameter in parameter_list]

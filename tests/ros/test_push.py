@@ -1,0 +1,220 @@
+"""Push the arm over DDS: it moves as the law says, stays, and obeys the services and parameters of the node."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+D = 2 * 0.8 * (8 * 200) ** 0.5  # [Ns/m] of the default parameters
+THRESHOLD = 1.5  # [N]
+FORCE = 8.0  # [N]
+
+
+def steady_speed(joints, position, start, end, axis=1):
+    """Median over windows of 0.1 s of the slope of the measured tool position [m/s]: a pause of the machine, in which
+    the hand lets go, spoils some windows and not the median."""
+    slopes = []
+    for k in range(int((end - start) / 0.1)):
+        picked = [m for t, m in joints if start + 0.1 * k <= t < start + 0.1 * (k + 1)]
+        if len(picked) < 5:
+            continue
+        stamps = np.array([m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in picked])
+        slopes.append(np.polyfit(stamps - stamps[0], [position(m)[axis] for m in picked], 1)[0])
+    return float(np.median(slopes))
+
+
+@pytest.fixture(scope="module")
+def running(module_processes, setup_of):
+    module_processes.start("sim_node")
+    module_processes.start(
+        "admittance_node", {"safety.joint_state_timeout": 0.4, "safety.wrench_timeout": 0.4, "monitor_rate": 100.0}
+    )
+    return setup_of(module_processes)
+
+
+@pytest.fixture
+def arm(running):
+    return running.fresh()
+
+
+def test_steady_speed_of_a_push_is_force_over_damping(arm, position):
+    begin = time.monotonic()
+    arm.push([0, FORCE, 0, 0, 0, 0], 3.0)
+    expected = (FORCE - THRESHOLD) / D
+    measured = steady_speed(arm.joints, position, begin + 1.0, begin + 3.0)
+    assert measured == pytest.approx(expected, rel=0.02)
+
+
+def test_pushed_the_arm_moves_and_stays(arm, position):
+    before = position(arm.joint_state())
+    arm.push([0, FORCE, 0, 0, 0, 0], 1.0)
+    arm.still()
+    after = position(arm.joint_state())
+    time.sleep(0.5)
+    assert after[1] - before[1] > 0.05
+    assert np.abs(position(arm.joint_state()) - after).max() < 5e-4
+
+
+def test_a_live_change_of_the_mass_takes_effect(arm, position):
+    """Ten times the mass at the same damping: after 0.3 s of pushing the arm has hardly begun to move."""
+    damping = [D] * 3 + [6.4] * 3
+    assert arm.client.set_parameter("admittance.damping", damping).successful
+    assert arm.client.set_parameter("admittance.mass", [80.0, 80.0, 80.0, 0.8, 0.8, 0.8]).successful
+    time.sleep(1.2)  # the ramp
+    before = position(arm.joint_state())[1]
+    arm.push([0, FORCE, 0, 0, 0, 0], 0.4)
+    heavy = position(arm.joint_state())[1] - before
+    arm.still()
+    # whole numbers are taken for doubles, as people type them
+    assert arm.client.set_parameter("admittance.mass", [8, 8, 8, 1, 1, 1]).successful
+    assert arm.client.parameter("admittance.mass") == pytest.approx([8.0, 8.0, 8.0, 1.0, 1.0, 1.0])
+    time.sleep(1.2)
+    before = position(arm.joint_state())[1]
+    arm.push([0, FORCE, 0, 0, 0, 0], 0.4)
+    light = position(arm.joint_state())[1] - before
+    arm.still()
+    assert light > 3.0 * heavy > 0.0
+
+
+def test_a_bad_value_is_refused_with_the_sentence_and_the_old_one_stays(arm):
+    before = arm.client.parameter("admittance.mass")
+    result = arm.client.set_parameter("admittance.mass", [8.0, 8.0, -1.0, 0.8, 0.8, 0.8])
+    assert not result.successful
+    assert result.reason == "admittance.mass[2] = -1 kg: must be > 0"
+    result = arm.client.set_parameter("max_linear_velocity", -0.5)
+    assert result.reason == "max_linear_velocity = -0.5 m/s: must be > 0"
+    result = arm.client.set_parameter("admittance.mas", 1.0)
+    assert result.reason == "admittance.mas is not a parameter; the nearest known name is admittance.mass"
+    result = arm.client.set_parameter("joint_limits.velocity", [9.0] * 6)
+    assert "limit of ur5e" in result.reason
+    assert arm.client.parameter("admittance.mass") == before
+    assert arm.state()["mode"] == "active"
+
+
+def test_filter_parameters_take_the_place_of_each_other(arm):
+    assert arm.client.set_parameter("admittance.filter_cutoff_hz", 40.0).successful
+    assert np.isnan(arm.client.parameter("admittance.filter_coefficient"))
+    assert arm.client.set_parameter("admittance.filter_coefficient", 0.8).successful
+    assert np.isnan(arm.client.parameter("admittance.filter_cutoff_hz"))
+
+
+def test_every_parameter_is_described_with_unit_and_range(arm):
+    from rcl_interfaces.srv import DescribeParameters, ListParameters
+
+    names = arm.client.call(ListParameters, "/admittance_node/list_parameters").result.names
+    assert {"admittance.mass", "safety.max_force", "tool.tcp", "workspace.min"} <= set(names)
+    request = DescribeParameters.Request(names=["safety.max_force", "admittance.mass"])
+    force, mass = arm.client.call(DescribeParameters, "/admittance_node/describe_parameters", request).descriptors
+    assert "[N]" in force.description
+    assert force.floating_point_range[0].from_value == 0.0
+    assert "6 numbers > 0" in mass.additional_constraints
+
+
+def test_zero_makes_the_present_reading_the_new_zero(arm):
+    """A steady load that is zeroed away moves the arm no more."""
+    arm.still()
+    arm.client.set_parameter("admittance.enabled_axes", [False] * 6)
+    time.sleep(0.3)
+    assert arm.client.set_parameter("push.wrench", [0.0, 12.0, 0.0, 0.0, 0.0, 0.0], "/ur_sim").successful
+    assert arm.client.set_parameter("push.duration", 60.0, "/ur_sim").successful
+    assert arm.client.trigger("/ur_sim/push").success
+    time.sleep(1.5)
+    answer = arm.client.trigger("/admittance_node/zero_ft_sensor")
+    assert answer.success, answer.message
+    assert max(np.abs(arm.client.parameter("sensor.bias"))[:3]) == pytest.approx(12.0, rel=0.05)
+    arm.client.set_parameter("admittance.enabled_axes", [True] * 6)
+    time.sleep(1.0)
+    assert abs(arm.twists[-1][1].twist.linear.y) < 1e-3
+    arm.client.trigger("/ur_sim/let_go")
+    arm.client.set_parameter("sensor.bias", [0.0] * 6)
+    arm.still()
+
+
+def test_stop_slows_down_and_gives_the_command_topic_back(arm):
+    from trajectory_msgs.msg import JointTrajectory
+
+    commands = arm.client.listen(JointTrajectory, "/scaled_joint_trajectory_controller/joint_trajectory")
+    time.sleep(0.5)
+    arm.push([0, FORCE, 0, 0, 0, 0], 0.6)
+    answer = arm.client.trigger("/admittance_node/stop")
+    assert answer.success
+    assert arm.client.life() == "inactive"
+    time.sleep(0.3)
+    assert max(map(abs, commands[-1][1].points[0].velocities)) == 0.0
+    count = len(commands)
+    time.sleep(0.3)
+    assert len(commands) == count
+    assert arm.client.node.count_publishers("/scaled_joint_trajectory_controller/joint_trajectory") == 0
+    speeds = np.array([m.points[0].velocities for _, m in commands])
+    assert np.abs(np.diff(speeds, axis=0)).max() < 20.0 * 0.02  # no jump larger than the limit over a late period
+
+
+def test_reset_desired_pose_lets_a_spring_forget_where_it_was(arm, position):
+    arm.client.set_parameter("admittance.stiffness", [200.0, 200.0, 200.0, 20.0, 20.0, 20.0])
+    time.sleep(1.2)
+    before = position(arm.joint_state())[1]
+    arm.push([0, FORCE, 0, 0, 0, 0], 1.5)
+    assert arm.client.trigger("/admittance_node/reset_desired_pose").success
+    time.sleep(1.5)
+    arm.still()
+    moved = position(arm.joint_state())[1] - before
+    assert moved > 0.5 * (FORCE - THRESHOLD) / 200.0  # the spring would have drawn it back to zero
+    arm.client.set_parameter("admittance.stiffness", [0.0] * 6)
+    time.sleep(1.2)
+
+
+def test_the_reference_follows_a_desired_twist_and_a_desired_pose(arm, position):
+    from geometry_msgs.msg import PoseStamped, TwistStamped
+
+    twist = arm.client.publisher(TwistStamped, "/admittance_node/desired_twist")
+    message = TwistStamped()
+    message.twist.linear.z = 0.05
+    before = position(arm.joint_state())
+    end = time.monotonic() + 1.0
+    while time.monotonic() < end:
+        twist.publish(message)
+        time.sleep(0.02)
+    arm.still()
+    after = position(arm.joint_state())
+    assert after[2] - before[2] == pytest.approx(0.05, abs=0.015)
+    pose = PoseStamped()
+    pose.header.frame_id = "base_link"
+    pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = map(float, before)
+    pose.pose.orientation.x, pose.pose.orientation.w = 1.0, 0.0  # tool down: turned by pi about x
+    sender = arm.client.publisher(PoseStamped, "/admittance_node/desired_pose")
+    arm.client.until(lambda: sender.get_subscription_count() > 0, 5)
+    sender.publish(pose)
+    time.sleep(1.0)
+    arm.still()
+    assert position(arm.joint_state())[2] == pytest.approx(before[2], abs=0.003)
+
+
+def test_the_life_cycle_is_driven_from_outside_and_survives_wrong_requests(arm):
+    assert not arm.client.transition("activate")  # is active already
+    assert not arm.client.transition("cleanup")
+    assert not arm.client.transition(99)
+    assert arm.client.life() == "active"
+    assert arm.client.transition("deactivate")
+    assert not arm.client.transition("deactivate")
+    assert arm.client.transition("cleanup")
+    assert not arm.client.transition("activate")
+    assert arm.client.life() == "unconfigured"
+    arm.bring_up()
+
+
+def test_an_interrupt_ends_the_node_with_a_stop(arm):
+    """Last in this file: the node is gone afterwards."""
+    import signal
+
+    from trajectory_msgs.msg import JointTrajectory
+
+    commands = arm.client.listen(JointTrajectory, "/scaled_joint_trajectory_controller/joint_trajectory")
+    arm.push([0, FORCE, 0, 0, 0, 0], 0.8)
+    assert max(map(abs, commands[-1][1].points[0].velocities)) > 0.05
+    node = arm.processes.running[1]
+    node.send_signal(signal.SIGINT)
+    assert node.wait(timeout=20) == 0
+    time.sleep(0.2)
+    assert max(map(abs, commands[-1][1].points[0].velocities)) == 0.0
