@@ -1,0 +1,67 @@
+"""The commands as a user calls them: in a process of their own, with their exit codes."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+
+def call(*arguments, code=0):
+    done = subprocess.run(
+        [sys.executable, "-m", "ur_admittance", *arguments], capture_output=True, text=True, timeout=110
+    )
+    assert done.returncode == code, done.stderr
+    return done
+
+
+def test_sim_lists_every_scenario_with_a_line():
+    lines = call("sim", "--list").stdout.splitlines()
+    assert [line.split()[0] for line in lines][:3] == ["push", "spring", "hand_guiding"]
+
+
+def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
+    log, figure = tmp_path / "push.mcap", tmp_path / "push.png"
+    done = call("sim", "push", "--json", "--log", str(log), "--figure", str(figure), "--seed", "3")
+    result = json.loads(done.stdout)
+    assert result["rms_error"] < 1.5
+    assert result["units"]["rms_error"] == "%"
+    assert result["realtime_factor"] > 0.0
+    assert figure.stat().st_size > 10_000
+    assert "largest difference: 0" in call("replay", str(log)).stdout
+    assert "would have been" in call("replay", str(log), "--params", "admittance.mass=4").stdout
+    assert "active: the arm obeys forces" in call("why", str(log)).stdout
+    call("plot", str(log), "--out", str(tmp_path / "log.svg"))
+    assert (tmp_path / "log.svg").stat().st_size > 10_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["sim"], "which scenario?"),
+        (["sim", "nonsense"], "scenario 'nonsense' is unknown"),
+        (["sim", "push", "--robot", "ur99"], "ur99"),
+        (["sim", "push", "--set", "admittance.mass=-1"], "admittance.mass[0] = -1 kg: must be > 0"),
+        (["sim", "push", "--set", "admittance.masss=1"], "admittance.mass"),
+        (["sim", "push", "--set", "nothing"], "must be name=value"),
+        (["sim", "push", "--preset", "none_such"], "preset 'none_such' is unknown"),
+        (["replay", "/nowhere/x.mcap"], "/nowhere/x.mcap"),
+        (["why", __file__], "test_commands.py"),
+        (["run", "--preset", "none_such"], "preset 'none_such' is unknown"),
+    ],
+)
+def test_bad_input_gets_one_sentence_and_exit_code_2(arguments, sentence):
+    done = call(*arguments, code=2)
+    assert sentence in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path):
+    log = tmp_path / "run.mcap"
+    done = call("run", "--robot", "sim", "--duration", "1.5", "--log", str(log), "--name", "test-run")
+    assert "real-time:" in done.stdout
+    assert "cycles; ended: 1.5 s were over" in done.stdout
+    assert "largest difference: 0" in call("replay", str(log)).stdout
+    again = call("run", "--robot", "sim", "--log", str(log), code=2)
+    assert "exists already" in again.stderr
