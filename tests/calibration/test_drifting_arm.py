@@ -8,6 +8,7 @@ from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
 from ur_admittance.model import robot_model
+from ur_admittance.model.frames import rpy_from_rotation
 from ur_admittance.params import Parameters
 from ur_admittance.robots import SimulatedRobot
 from ur_admittance.robots.unknown_tool import truth, unknown_tool
@@ -72,11 +73,9 @@ def test_calibrated_arm_stays_in_any_orientation(calibrated):
 
 def test_without_calibration_the_arm_visibly_sinks(calibrated):
     """Even with the bias known: the tool's weight alone pulls it down at (15 N - 1.5 N) / 64 Ns/m = 0.2 m/s."""
-    world, parameters = calibrated
+    world, _ = calibrated
     true = truth(world)
     R = np.array(world.sensor.rotation)
-    from ur_admittance.model.frames import rpy_from_rotation
-
     unknown_weight = Parameters().changed(
         {
             "tool.tcp": [0, 0, 0.15, 0, 0, 0],

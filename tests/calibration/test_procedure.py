@@ -263,3 +263,16 @@ def test_poses_set_by_hand_are_collected_until_the_user_has_enough(parameters):
     assert found.mass == pytest.approx(1.5, rel=0.005)
     assert len(said) == 7
     assert "at least 6 needed" in said[0]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_clearance_uses_the_kinematics_of_the_model(name):
+    from ur_admittance.calibration.clearance import _frames
+
+    model, rng = robot_model(name), np.random.default_rng(0)
+    q = rng.uniform(-3, 3, (20, 6))
+    rotations, positions = _frames(model, q)
+    for k in range(20):
+        R, p = model.frames(q[k])
+        assert np.allclose(rotations[k], R, atol=1e-12)
+        assert np.allclose(positions[k], p, atol=1e-12)

@@ -15,7 +15,7 @@ LEVER = np.array([0.0, 0.0, 0.15])
 
 
 def felt(P_force, P_torque, lever=LEVER, seed=0, sloppy_deg=8.0, grip_mm=10.0, twists=(2,), R=I3):
-    """What a sensor wired so feels of three pushes and twists; directions in configured sensor axes. R: base from it."""
+    """What a sensor wired so feels of three pushes along the axes of R and of twists, in configured sensor axes."""
     rng = np.random.default_rng(seed)
     found = []
     for i, (axis, is_twist) in enumerate([(0, False), (1, False), (2, False)] + [(k, True) for k in twists]):

@@ -68,21 +68,24 @@ class CalmArm:
 
     def cycle(self, q: Array | None = None, qd: Array | None = None) -> np.void:
         """One period: read, then command ``q`` (default: hold). Returns the sample."""
+        self._read()
+        if q is not None:
+            self._target = np.array(q)
+        if self._commanding:
+            self.command["stamp_ns"] = self.sample["stamp_ns"]
+            self.command["mode"] = Mode.ACTIVE
+            self.command["q"] = self.q
+            self.command["qd"] = self._speed(qd)
+            self.robot.write(self.command)
+        return self.sample
+
+    def _read(self) -> None:
         self._wait()
         self.sample["external_status"] = 0
         self.robot.read(self.sample)
         self._check()
         if self._target is None:
             self._target = np.array(self.sample["q"])
-        if q is not None:
-            self._target = np.array(q)
-        if self._commanding:
-            self.command["stamp_ns"] = self.sample["stamp_ns"]
-            self.command["mode"] = Mode.ACTIVE
-            self.command["q"] = self._target
-            self.command["qd"] = self._speed(qd)
-            self.robot.write(self.command)
-        return self.sample
 
     def _speed(self, qd: Array | None) -> Array:
         """For arms that are driven by speed: what is planned, plus a calm correction of where the arm has come to."""
@@ -94,7 +97,7 @@ class CalmArm:
     def _check(self) -> None:
         status = int(self.sample["external_status"])
         if status != Status.OK:
-            raise RobotError(f"stopped: {sentence(status)}.")
+            raise RobotError(f"stopped: {sentence(status)}")
         for age, what in (("joint_age", "joint state"), ("wrench_age", "wrench")):
             if not self.sample[age] <= OLD:
                 raise RobotError(
@@ -105,9 +108,10 @@ class CalmArm:
 
     @property
     def q(self) -> Array:
-        """Where the arm is told to be (6,) [rad]."""
+        """Where the arm is told to be (6,) [rad]; before the first command, where it is. Sends nothing: the first
+        command arms a real robot's watchdog, and choosing poses takes longer than that."""
         if self._target is None:
-            self.cycle()
+            self._read()
         assert self._target is not None
         return np.array(self._target)
 

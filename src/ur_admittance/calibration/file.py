@@ -7,15 +7,18 @@
 How well it was determined stands in comments: they are for people, the numbers below them are for the controller.
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
 
+from ur_admittance.calibration.readings import Array
 from ur_admittance.calibration.result import ToolCalibration
 from ur_admittance.errors import CalibrationError
 from ur_admittance.params import Parameters
 from ur_admittance.params.yaml import EVERY_NODE, SECTION, load_values
 
+BIAS_LINE = re.compile(r"^(\s*bias:\s*)\[[^\]]*\]", re.MULTILINE)
 OWN = ("gravity", "sensor.sign", "sensor.bias", "sensor.rotation", "tool.mass", "tool.center_of_mass")
 
 
@@ -52,6 +55,19 @@ def with_calibration(parameters: Parameters, path: str | Path) -> Parameters:
     if "tool.mass" not in values or "sensor.bias" not in values:
         raise CalibrationError(f"{path}: is not a calibration file, it has no tool.mass or sensor.bias.")
     return parameters.changed(values)
+
+
+def zero_file(path: str | Path, change: Array) -> None:
+    """Add ``change`` (6,) [N, Nm] to the bias in a calibration file; every other line stays as it is."""
+    path = Path(path)
+    bias = np.array(load_values(path)["sensor.bias"]) + change
+    text, count = BIAS_LINE.subn(rf"\g<1>{_number(bias.tolist())}", path.read_text(encoding="utf-8"))
+    if count != 1:
+        raise CalibrationError(f"{path}: has no line 'bias: [...]' of its own; calibrate again.")
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise CalibrationError(f"{path}: cannot be written ({error.strerror}).") from None
 
 
 def _quality(result: ToolCalibration) -> list[str]:

@@ -19,6 +19,8 @@ POSES = 12
 CHECK_POSES = 3
 CHECK_SEED = 1  # other candidates than those of the calibration, which has seed 0
 
+LARGEST_DRIFT = (8.0, 1.0)  # [N], [Nm] twice what was seen on e-Series sensors
+
 Say = Callable[[str], None]
 
 
@@ -81,14 +83,17 @@ def calibrate(
     reach: float | None = None,
     say: Say = lambda text: None,
     robot: str = "",
+    poses: Array | None = None,
 ) -> ToolCalibration:
-    """Drive the wrist through ``count`` poses around the present posture and identify tool and sensor."""
+    """Drive the wrist through ``count`` poses around the present posture (or ``poses``, (count, 6) [rad], as `choose`
+    gives them) and identify tool and sensor."""
     if count < FEWEST_POSES:
         raise CalibrationError(
             f"calibration refused: {count} poses: at least {FEWEST_POSES} are needed (12 are better)."
         )
     start = arm.q
-    poses = choose(arm.model, parameters, start, count, reach=reach)
+    if poses is None:
+        poses = choose(arm.model, parameters, start, count, reach=reach)
     readings = visit(arm, ways(arm.model, parameters, start, poses, reach), say)
     return dated(identify(readings, parameters, robot))
 
@@ -129,6 +134,19 @@ def judge(readings: list[Reading], parameters: Parameters) -> Verdict:
     force, torque = noise(readings)
     allowed = max(RESIDUAL_FORCE, TIMES_NOISE * force), max(RESIDUAL_TORQUE, TIMES_NOISE * torque)
     return Verdict(residual, allowed)
+
+
+def offset(arm: CalmArm, parameters: Parameters) -> Array:
+    """Zeroing: what the free tool reads here after compensation, sensor frame (6,) [N, Nm]. CalibrationError when the
+    arm moves, the reading is unsteady, or it is more than any drift."""
+    change: Array = judge([arm.read_at_rest()], parameters).residual[0]
+    force, torque = float(np.linalg.norm(change[:3])), float(np.linalg.norm(change[3:]))
+    if force > LARGEST_DRIFT[0] or torque > LARGEST_DRIFT[1]:
+        raise CalibrationError(
+            f"zeroing refused: {force:.1f} N and {torque:.2f} Nm are more than a drift (at most {LARGEST_DRIFT[0]:.0f} "
+            f"N, {LARGEST_DRIFT[1]:.0f} Nm); free the tool, or calibrate again."
+        )
+    return change
 
 
 def dated(result: ToolCalibration) -> ToolCalibration:

@@ -60,12 +60,12 @@ def calibrate(
                 arm, parameters, _by_hand(arm, parameters, robot, poses), typer.echo, info.name
             )
         else:
-            _list_poses(arm, parameters, poses, reach)
+            chosen = _listed_poses(arm, parameters, poses, reach)
             if dry_run:
                 return
             if robot != "sim" and not yes:
                 typer.confirm("The arm will move slowly through these poses. Is the way free?", abort=True)
-            result = session.calibrate(arm, parameters, poses, reach, typer.echo, info.name)
+            result = session.calibrate(arm, parameters, poses, reach, typer.echo, info.name, chosen)
     typer.echo("\n" + report.text(result))
     if robot == "sim":
         typer.echo(_truth(arm.robot))
@@ -101,6 +101,31 @@ def check(
     typer.echo(str(verdict))
     if not verdict.good:
         raise typer.Exit(1)
+
+
+@app.command()
+def zero(
+    file: Annotated[Path, typer.Argument(help="Calibration file whose bias is renewed.")],
+    robot: RobotOption = "sim",
+    model: ModelOption = "ur5e",
+    params: ParamsOption = None,
+    sensor: SensorOption = "builtin",
+    seed: SeedOption = 0,
+    tool_mass: MassOption = 1.5,
+) -> None:
+    """Renew the bias in a calibration file: arm standing, nothing touching the tool. Nothing moves."""
+    from ur_admittance.calibration import session
+    from ur_admittance.calibration.file import with_calibration, zero_file
+
+    parameters = with_calibration(parameters_for(params, robot), file)
+    commanding = robot == "sim"
+    device = _device(robot, model, seed, tool_mass, sensor)
+    with connected_arm(robot, model, parameters, commanding=commanding, **device) as (arm, _):
+        change = session.offset(arm, parameters)
+    zero_file(file, change)
+    typer.echo(
+        f"bias changed by {' '.join(f'{x:.3f}' for x in change[:3])} N, {' '.join(f'{x:.4f}' for x in change[3:])} Nm"
+    )
 
 
 def _device(robot: str, model: str, seed: int, tool_mass: float, sensor: str) -> dict[str, Any]:
@@ -140,7 +165,7 @@ def parameters_for(file: Path | None, robot: str) -> "Parameters":
     return Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]}) if robot == "sim" else Parameters()
 
 
-def _list_poses(arm: "CalmArm", parameters: "Parameters", count: int, reach: float | None) -> None:
+def _listed_poses(arm: "CalmArm", parameters: "Parameters", count: int, reach: float | None) -> Any:
     import numpy as np
 
     from ur_admittance.calibration.excitation import excitation
@@ -154,6 +179,7 @@ def _list_poses(arm: "CalmArm", parameters: "Parameters", count: int, reach: flo
         typer.echo(f"{number:4}  {angles:48}  {' '.join(f'{x:5.2f}' for x in R[:, 2])}")
     value = excitation(np.array([R.T for R in axes]), parameters.gravity)
     typer.echo(f"excitation {value:.3f} (0.1 and more is good)")
+    return chosen
 
 
 def _by_hand(arm: "CalmArm", parameters: "Parameters", robot: str, count: int) -> Any:
