@@ -1,0 +1,83 @@
+"""Measure what the page "Real time in Python" tells.
+
+    python docs/measure                 about one minute; quiet machine, please
+    python docs/measure --seconds 60    longer, for rare events
+    python docs/measure --write         also docs/measured/realtime.{json,txt}, which the page shows
+"""
+
+import argparse
+import datetime
+import json
+import os
+import platform
+import sys
+from pathlib import Path
+
+DOCS = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(DOCS))
+
+from measure.loop import VARIANTS, measure  # noqa: E402
+from measure.steps import all_steps  # noqa: E402
+
+
+def machine() -> str:
+    """Which computer this was, and how busy."""
+    name = platform.processor() or platform.machine()
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        name = names[0] if names else name
+    kernel = "real-time kernel" if Path("/sys/kernel/realtime").exists() else "ordinary kernel"
+    return (
+        f"{name}, {os.cpu_count()} cores, {platform.system()} {platform.release()} ({kernel}), "
+        f"Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"
+    )
+
+
+def table(result: dict) -> str:
+    lines = [f"{result['date']}  {result['machine']}", "", f"500 Hz for {result['seconds']:g} s each; times in us", ""]
+    lines.append(f"{'loop':48}{'late p50':>9}{'p99':>7}{'longest period':>16}{'publish p99':>13}{'max':>9}{'missed':>8}{'stalls':>8}")
+    for key, (title, _) in VARIANTS.items():
+        row = result["loop"][key]
+        cells = f"{row['late_p50']:9.0f}{row['late_p99']:7.0f}{row['period_max']:16.0f}{row['publish_p99']:13.0f}{row['publish_max']:9.0f}"
+        lines.append(f"{title:48}{cells}{row['missed']:8.0f}{row['stalls']:8.0f}")
+    titles = {
+        "by_name": "12 readings, searched by name",
+        "by_index": "12 readings, by remembered index",
+        "by_view": "12 readings, views of the record",
+        "inverse_each_time": "law on six axes, NumPy, M inverted in every cycle",
+        "fresh": "law on six axes, NumPy, fresh arrays",
+        "in_place": "law on six axes, NumPy, arrays made before",
+        "whole_tick": "the whole compiled tick, called from Python",
+        "ring": "a cycle told through the ring",
+        "text": "six of its fields as JSON text",
+    }
+    lines += ["", f"{'one step':56}{'us':>8}"]
+    lines += [f"{titles[key]:56}{value:8.2f}" for group in result["steps"].values() for key, value in group.items()]
+    return "\n".join(lines)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Measure the loop with one precaution at a time taken away.")
+    parser.add_argument("--seconds", type=float, default=6.0, help="per variant")
+    parser.add_argument("--write", action="store_true", help="store the result for the documentation")
+    arguments = parser.parse_args()
+    result = {
+        "command": "python docs/measure --write",
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": machine(),
+        "seconds": arguments.seconds,
+        "steps": all_steps(),
+        "loop": {key: measure(arguments.seconds, **options) for key, (_, options) in VARIANTS.items()},
+    }
+    print(table(result))
+    if arguments.write:
+        folder = DOCS / "measured"
+        folder.mkdir(exist_ok=True)
+        (folder / "realtime.json").write_text(json.dumps(result, indent=2) + "\n")
+        (folder / "realtime.txt").write_text(table(result) + "\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
