@@ -102,7 +102,7 @@ class Arm:
     @property
     def target_speed(self) -> Array:
         """Commanded joint speeds as they really are, after scaling (6,) [rad/s]."""
-        return self.qd_set * self.scaling if self.motion.scaled else self.qd_set
+        return np.asarray(self.qd_set * self.scaling) if self.motion.scaled else self.qd_set
 
     @property
     def following_error(self) -> float:
@@ -113,7 +113,7 @@ class Arm:
 
     def _compensated(self) -> Array:
         """Reading minus weight of the configured payload, flange axes."""
-        weight = self.actual.R.T @ (self.payload * self.gravity)
+        weight: Array = self.actual.R.T @ (self.payload * self.gravity)
         wrench = self.raw.copy()
         wrench[:3] -= weight
         wrench[3:] -= cross(self.cog, weight)

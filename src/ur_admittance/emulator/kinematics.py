@@ -37,7 +37,7 @@ class Kinematics:
 
     def lever(self) -> Array:
         """From the flange to the TCP, base_link axes (3,) [m]."""
-        return self.R @ self.tcp[:3]
+        return np.asarray(self.R @ self.tcp[:3])
 
     def tcp_pose(self) -> Array:
         """UR pose of the TCP (6,)."""
@@ -55,7 +55,7 @@ class Kinematics:
 
     def tcp_speed(self, qd: Array) -> Array:
         """UR twist of the TCP (6,) [m/s, rad/s]."""
-        twist = self.J @ qd
+        twist: Array = self.J @ qd
         twist[:3] += cross(twist[3:], self.lever())
         return vectors_to_ur(twist)
 

@@ -5,7 +5,7 @@ Source: Universal Robots, Real-Time Data Exchange guide.
 
 import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 HEADER = struct.Struct(">HB")
 
@@ -37,7 +37,11 @@ TYPES: Mapping[str, tuple[str, int]] = {
 NOT_FOUND = "NOT_FOUND"
 IN_USE = "IN_USE"
 
-Values = Mapping[str, Any]  # numbers, or sequences of numbers for vectors
+
+class Values(Protocol):
+    """Variable name -> number, or a sequence of numbers for a vector."""
+
+    def __getitem__(self, name: str, /) -> Any: ...
 
 
 class WireError(Exception):
@@ -96,9 +100,7 @@ class Recipe:
     def read(self, payload: bytes) -> dict[str, Any]:
         """Values of a data package whose recipe number has been taken off. WireError for a wrong length."""
         if len(payload) != self.layout.size:
-            raise WireError(
-                f"data package for recipe {self.number}: {len(payload)} bytes, must be {self.layout.size}"
-            )
+            raise WireError(f"data package for recipe {self.number}: {len(payload)} bytes, must be {self.layout.size}")
         flat = iter(self.layout.unpack(payload))
         return {
             name: next(flat) if scalar else [next(flat) for _ in range(TYPES[kind][1])]

@@ -9,9 +9,7 @@ that what the controller integrates is what the arm does: at 30 % everything is 
 """
 
 import math
-import threading
 import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -21,10 +19,11 @@ from numpy.typing import NDArray
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.robots import rtde_link
+from ur_admittance.robots import rtde_tool
 from ur_admittance.robots.robot import RobotInfo
-from ur_admittance.robots.rtde_checks import Readiness, check_ready, unlock_protective_stop
-from ur_admittance.robots.rtde_link import Link
+from ur_admittance.robots.rtde_checks import check_ready, unlock_protective_stop
+from ur_admittance.robots.rtde_link import RAW_WRENCH_SINCE, Link
+from ur_admittance.robots.rtde_pace import Pace
 from ur_admittance.robots.rtde_settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
 from ur_admittance.robots.rtde_wrench import BuiltinWrench
 from ur_admittance.runtime.interfaces import scalar, vector
@@ -36,15 +35,14 @@ STOP_TIME = 3.0  # [s] that a stop may take before it counts as failed
 IDLE_WATCHDOG_HZ = 0.1  # while nothing moves: the slowest the robot allows
 KEEP_ALIVE = 1.0  # [s] between signs of life while nothing moves
 SMALLEST_SCALING = 0.01  # a tick needs dt > 0
-STATE_PATIENCE = 4.0  # [periods] that read() waits for a new state
-POLL_LEAD = 0.0002  # [s] before the expected arrival of a state at which polling begins
-POLL = 0.00004  # [s] between polls
-ARRIVAL_GAIN = 0.05  # share of an arrival's deviation that moves the expectation of the next
 SAFETY_STOPS = (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
 
 
 class RtdeRobot:
-    """One UR e-Series (500 Hz) or CB3 (125 Hz). ``with RtdeRobot(host, model) as robot:``"""
+    """One UR e-Series (500 Hz) or CB3 (125 Hz). ``with RtdeRobot(host, model) as robot:``
+
+    With ``pacing="robot"`` (the default) ``read`` waits for the next robot cycle: one command per cycle.
+    """
 
     def __init__(
         self,
@@ -59,19 +57,18 @@ class RtdeRobot:
         self.sensor = sensor
         self.period = 0.002  # [s]; known better after connect
         self.reason = ""  # why the arm takes no commands, in plain words
-        self._readiness: Readiness | None = None
+        self._info: RobotInfo | None = None
         self._link: Link | None = None
+        self._pace = Pace(self.period, -1.0)
         self._builtin: BuiltinWrench | None = None
         self._driving = False  # commands are streamed and the watchdog is armed
+        self._lost_while_driving = False
         self._status = Status.OK
         self._refused = False
-        self._raw_zero = np.zeros(6)
+        self._zero = np.zeros(6)  # of the raw wrench
         self._rest = np.zeros(6)
         self._sample: Any = None
         self._command: Any = None
-        self._timestamp = -1.0  # robot time of the state in use [s]
-        self._arrival = 0.0  # monotonic time at which it was seen [s]
-        self._expected = 0.0  # smoothed arrival of the next one [s]
         self._kept_alive = 0.0
         self._epoch_ns = 0
 
@@ -79,21 +76,26 @@ class RtdeRobot:
 
     def connect(self) -> RobotInfo:
         s = self.settings
-        if self._link is not None:
-            self.close()
+        self.close()
         ready = check_ready(self.host, self.model, s.connect_timeout, s.power_on, s.take_over)
-        if s.sensor == "raw" and ready.version < rtde_link.RAW_WRENCH_SINCE:
+        if s.sensor == "raw" and ready.version < RAW_WRENCH_SINCE:
             raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
-        self._readiness, self.period = ready, 1.0 / ready.rate
-        self._link = Link(self.host, ready.version, s.sensor, s.rt_priority)
-        sentences = [*ready.sentences, *self._apply_tool()]
-        self._begin()
-        if self.sensor is not None:
-            self.sensor.start()
-        scaling = self._link.scaling()
-        if scaling < 0.999:
-            sentences.append(f"The speed slider is at {100.0 * scaling:.0f} %: everything is that much slower.")
-        return RobotInfo(
+        self.period = 1.0 / ready.rate
+        link = self._link = Link(self.host, ready.version, s.sensor, s.rt_priority)
+        try:
+            sentences = [*ready.sentences, *rtde_tool.apply(link, s)]
+            self._builtin = rtde_tool.builtin_wrench(link, self.model, s, cb3=ready.version[0] <= 3)
+            self._begin(link)
+            if self._builtin is not None:
+                sentences += rtde_tool.doubts(self._mean_wrench(link, 20)[:3])
+            if self.sensor is not None:
+                self.sensor.start()
+        except BaseException:
+            self.close()
+            raise
+        if link.scaling() < 0.999:
+            sentences.append(f"The speed slider is at {100.0 * link.scaling():.0f} %: everything is that much slower.")
+        self._info = RobotInfo(
             name=f"{self.model.name} at {self.host}",
             model=self.model,
             rate=ready.rate,
@@ -101,41 +103,44 @@ class RtdeRobot:
             simulated=ready.emulated,
             sentences=tuple(sentences),
         )
+        return self._info
+
+    @property
+    def info(self) -> RobotInfo:
+        """Who answered at ``connect``."""
+        if self._info is None:
+            raise RobotError(f"not connected to {self.host}: call connect() first.")
+        return self._info
 
     def read(self, sample: Any) -> None:
         if sample is not self._sample:
             self._bind(sample)
-        link = self._link
+        link, pace = self._link, self._pace
         if link is None:
-            self._external_status[0] = Status.CONNECTION_LOST
+            self._joint_age[0] = self._wrench_age[0] = pace.silence
+            self._external_status[0] = self._status = Status.CONNECTION_LOST
             return
         if self.settings.pacing == "robot":
-            self.wait_for_state()
+            pace.wait(link.timestamp)
         timestamp, q, qd, wrench = link.state()
-        now = time.monotonic()
-        if timestamp != self._timestamp:
-            # a restarted robot begins its time anew
-            elapsed = timestamp - self._timestamp if 0.0 < timestamp - self._timestamp < 10.0 else self.period
-            self._seen(timestamp, now)
-        else:
-            elapsed = self.period
+        self._dt[0] = pace.take(timestamp) * max(link.scaling(), SMALLEST_SCALING)
         self._q[:] = q
         self._qd[:] = qd
-        self._dt[0] = elapsed * max(link.scaling(), SMALLEST_SCALING)
         self._stamp[0] = self._epoch_ns + round(timestamp * 1e9)
-        self._joint_age[0] = self._wrench_age[0] = now - self._arrival
+        silence = pace.silence
+        self._joint_age[0] = self._wrench_age[0] = silence
         if self.sensor is not None:
             self._wrench[:], self._wrench_age[0] = self.sensor.latest()
         elif self._builtin is not None:
             self._builtin.to_flange(self._q, np.array(wrench), self._wrench)
         else:
             self._wrench[:] = wrench
-            self._wrench -= self._raw_zero
-        self._status = self._judge(link)
+            self._wrench -= self._zero
+        self._status = self._judge(link, silence)
         self._external_status[0] = self._status
-        if not self._driving and now - self._kept_alive > KEEP_ALIVE:
-            self._kept_alive = now
-            link.keep_alive()
+        if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
+            self._kept_alive = time.monotonic()
+            link.call("kickWatchdog", timeout=0.05)
 
     def write(self, command: Any) -> Array:
         if command is not self._command:
@@ -164,13 +169,15 @@ class RtdeRobot:
         """Brake and wait until the arm stands. RobotError when that cannot be confirmed."""
         link = self._link
         if link is None:
+            if self._lost_while_driving:
+                raise self._unconfirmed()
             return
         was_driving, self._driving = self._driving, False
         if was_driving:
             self._brake(link)
         self._wait_for_standstill(link)
         if was_driving and link.program_running():
-            _bounded(lambda: link.set_watchdog(IDLE_WATCHDOG_HZ), 1.0)
+            link.call("setWatchdog", IDLE_WATCHDOG_HZ, timeout=1.0)
             self._kept_alive = time.monotonic()
 
     def zero_ft_sensor(self) -> None:
@@ -183,8 +190,8 @@ class RtdeRobot:
         if self.sensor is not None:
             self.sensor.zero()
         elif self.settings.sensor == "raw":
-            self._raw_zero = self._mean_wrench(link)
-        elif not _bounded(link.zero_ft_sensor, 2.0):
+            self._zero = self._mean_wrench(link, 50)
+        elif not link.call("zeroFtSensor"):
             raise RobotError("the robot did not zero its sensor; is its program running?")
 
     def recover(self, unlock: bool = False) -> RobotInfo:
@@ -194,22 +201,16 @@ class RtdeRobot:
         """
         if unlock:
             unlock_protective_stop(self.host)
-        self.close()
         return self.connect()
-
-    @property
-    def cycles_waiting(self) -> int:
-        """Robot cycles between the state in use and the newest one."""
-        return round((self._connected().timestamp() - self._timestamp) / self.period)
 
     def close(self) -> None:
         """End the program on the robot and close the connections; the arm must stand already."""
         link, self._link = self._link, None
         self._driving = False
         if link is not None:
-            _bounded(link.close, 2.0)
-        if self.sensor is not None:
-            self.sensor.stop()
+            link.close()
+            if self.sensor is not None:
+                self.sensor.stop()
 
     def __enter__(self) -> "RtdeRobot":
         self.connect()
@@ -223,29 +224,19 @@ class RtdeRobot:
         finally:
             self.close()
 
-    # -- pace ---------------------------------------------------------------------------------------------------
+    # -- for a loop that follows the robot's clock ----------------------------------------------------------------
 
     def wait_for_state(self) -> bool:
-        """Sleep until a state newer than the one in use has arrived; False after a few periods without one."""
-        link = self._connected()
-        end = time.monotonic() + STATE_PATIENCE * self.period
-        early = self._expected - time.monotonic() - POLL_LEAD
-        if 0.0 < early < self.period:
-            time.sleep(early)
-        while link.timestamp() == self._timestamp:
-            if time.monotonic() > end:
-                return False
-            time.sleep(POLL)
-        return True
+        """Until a state newer than the one in use has arrived; False after a few periods without one."""
+        if self._link is None:
+            time.sleep(self.period)
+            return False
+        return self._pace.wait(self._link.timestamp)
 
-    def _seen(self, timestamp: float, now: float) -> None:
-        """Note the arrival; the expectation is smoothed so that one late wake-up does not shift the next ones."""
-        self._timestamp, self._arrival = timestamp, now
-        late = now - self._expected
-        if abs(late) > self.period:
-            self._expected = now + self.period
-        else:
-            self._expected += self.period + ARRIVAL_GAIN * late
+    @property
+    def cycles_waiting(self) -> int:
+        """Robot cycles between the state in use and the newest one."""
+        return 0 if self._link is None else round((self._link.timestamp() - self._pace.timestamp) / self.period)
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -254,64 +245,39 @@ class RtdeRobot:
             raise RobotError(f"not connected to {self.host}: call connect() first.")
         return self._link
 
-    def _apply_tool(self) -> list[str]:
-        """TCP and payload as asked for; what a user must know about them."""
-        link, s = self._connected(), self.settings
-        said = []
-        if s.tcp is not None and not _bounded(lambda: link.set_tcp(list(s.tcp or ())), 2.0):
-            raise RobotError("the robot did not take the TCP offset.")
-        if s.payload_kg is not None:
-            mass, cog = s.payload_kg, list(s.payload_cog)
-            if not _bounded(lambda: link.set_payload(mass, cog), 2.0):
-                raise RobotError(f"the robot did not take the payload of {mass} kg.")
-        payload = link.payload() if s.payload_kg is None else (s.payload_kg, list(s.payload_cog))
-        if s.sensor == "builtin":
-            assert self._readiness is not None
-            tcp = list(s.tcp) if s.tcp is not None else link.tcp_offset() if self._readiness.version[0] <= 3 else None
-            self._builtin = BuiltinWrench(self.model, tcp if self._readiness.version[0] <= 3 else None)
-            if payload is not None and payload[0] == 0.0:
-                said.append(
-                    "The payload is 0 kg: the weight of any tool will act as a push; set the payload of the tool."
-                )
-            elif payload is not None:
-                said.append(f"The robot removes the weight of its payload ({payload[0]:.3g} kg); tool.mass must be 0.")
-        elif s.sensor == "raw":
-            said.append("The raw wrench holds the tool's weight: calibrate tool.mass and tool.center_of_mass.")
-        return said
-
-    def _begin(self) -> None:
-        link = self._connected()
-        _bounded(lambda: link.set_watchdog(IDLE_WATCHDOG_HZ), 1.0)
-        self._driving = self._refused = False
+    def _begin(self, link: Link) -> None:
+        link.call("setWatchdog", IDLE_WATCHDOG_HZ, timeout=1.0)
+        self._driving = self._refused = self._lost_while_driving = False
         self._status, self.reason = Status.OK, ""
         self._kept_alive = time.monotonic()
-        timestamp = link.timestamp()
-        self._epoch_ns = time.time_ns() - round(timestamp * 1e9)
-        self._timestamp, self._arrival = timestamp, time.monotonic()
-        self._expected = self._arrival + self.period
+        self._pace = Pace(self.period, link.timestamp())
+        self._epoch_ns = time.time_ns() - round(self._pace.timestamp * 1e9)
 
     def _start_driving(self, link: Link) -> bool:
         """Before the first command: the program runs and the watchdog is armed."""
         if not link.program_running() and not link.restart_program():
             self._refuse("the control program does not start on the robot")
             return False
-        if not _bounded(lambda: link.set_watchdog(self.settings.watchdog_hz), 1.0):
+        if not link.call("setWatchdog", self.settings.watchdog_hz, timeout=1.0):
             self._refuse("the robot did not arm its watchdog")
             return False
-        self._seen(link.timestamp(), time.monotonic())  # arming took some cycles: the next command belongs to the next
+        self._pace.take(link.timestamp())  # arming took some cycles: this command belongs to the present one
         self._driving = True
         return True
 
-    def _judge(self, link: Link) -> Status:
+    def _judge(self, link: Link, silence: float) -> Status:
         """The state of this cycle. Everything but OK stays until recover(): the cause may vanish by itself, the
         consent of the operator does not come by itself."""
-        if self._status != Status.OK:
+        status, reason = link.trouble(self._driving, silence)
+        if status == Status.CONNECTION_LOST:
+            # closed before the library reconnects by itself: that is for recover() to do
+            self._lost_while_driving = self._driving
+            self.close()
+        elif self._status != Status.OK:
             return self._status
-        status, reason = link.trouble(self._driving)
-        if status == Status.OK and self._refused:
+        elif status == Status.OK and self._refused:
             status, reason = Status.COMMAND_REJECTED, self.reason
-        if status != Status.OK:
-            self.reason = reason
+        self.reason = reason
         return status
 
     def _refuse(self, reason: str) -> None:
@@ -326,41 +292,37 @@ class RtdeRobot:
         """The stop of the mode that moves the arm; if that fails the program is stopped from the dashboard."""
         if not link.connected() or self._status in SAFETY_STOPS:
             return  # the robot stops by itself: watchdog or safety system
-        deceleration = self.settings.stop_deceleration
-        if self.settings.command == "speed":
-            done = _bounded(lambda: link.speed_stop(deceleration), STOP_TIME)
-        else:
-            done = _bounded(lambda: link.servo_stop(deceleration), STOP_TIME)
+        stop = "speedStop" if self.settings.command == "speed" else "servoStop"
+        done = link.call(stop, self.settings.stop_deceleration, timeout=STOP_TIME)
         if not done and link.connected():
-            link.stop_program(self.host)
+            link.stop_program()
 
     def _wait_for_standstill(self, link: Link) -> None:
         end = time.monotonic() + STOP_TIME
-        while time.monotonic() < end:
-            if not link.receiving(self._arrival):
-                break
+        while time.monotonic() < end and link.receiving(self._pace.silence):
             timestamp, q, qd, _ = link.state()
-            if timestamp != self._timestamp:
-                self._seen(timestamp, time.monotonic())
+            self._pace.take(timestamp)
             if max(abs(speed) for speed in qd) < STANDSTILL:
                 if self._sample is not None:
                     self._q[:], self._qd[:] = q, qd
                 return
             time.sleep(self.period)
-        if not link.receiving(self._arrival):
-            watchdog = 1e3 / self.settings.watchdog_hz
-            raise RobotError(
-                f"the connection to {self.host} is lost, so the stop cannot be confirmed; the robot's watchdog stops "
-                f"the arm {watchdog:.0f} ms after the last command."
-            )
+        if not link.receiving(self._pace.silence):
+            raise self._unconfirmed()
         raise RobotError(f"the arm still moves {STOP_TIME:g} s after the stop: use the emergency stop.")
 
-    def _mean_wrench(self, link: Link) -> Array:
+    def _unconfirmed(self) -> RobotError:
+        return RobotError(
+            f"the connection to {self.host} is lost, so the stop cannot be confirmed; the robot's watchdog stops the "
+            f"arm {1e3 / self.settings.watchdog_hz:.0f} ms after the last command."
+        )
+
+    def _mean_wrench(self, link: Link, count: int) -> Array:
         readings = []
-        for _ in range(50):
-            self.wait_for_state()
+        for _ in range(count):
+            self._pace.wait(link.timestamp)
             timestamp, _, _, wrench = link.state()
-            self._seen(timestamp, time.monotonic())
+            self._pace.take(timestamp)
             readings.append(wrench)
         return np.asarray(np.mean(readings, axis=0))
 
@@ -370,19 +332,3 @@ class RtdeRobot:
         self._dt, self._stamp = scalar(sample, "dt"), scalar(sample, "stamp_ns")
         self._joint_age, self._wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
         self._external_status = scalar(sample, "external_status")
-
-
-def _bounded(action: Callable[[], Any], seconds: float) -> bool:
-    """True when ``action`` returned something true in time. The library may wait up to 300 s for a dead robot."""
-    outcome: list[bool] = []
-
-    def work() -> None:
-        try:
-            outcome.append(bool(action()))
-        except RuntimeError:  # the library's own
-            outcome.append(False)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    return bool(outcome and outcome[0])

@@ -1,12 +1,16 @@
-"""The two ur_rtde connections of one robot. Everything that knows the library's names is here."""
+"""The two ur_rtde connections of one robot: states come in here, commands go through the commander's process."""
 
 import contextlib
+import socket
+import struct
+import threading
 import time
 from typing import Any, Literal
 
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.dashboard_port import Dashboard
+from ur_admittance.robots.rtde_commander import Commander
 
 Version = tuple[int, int, int]
 RAW_WRENCH_SINCE: Version = (5, 9, 0)
@@ -15,7 +19,7 @@ PAYLOAD_SINCE: Version = (5, 6, 0)
 PLAYING = 2  # runtime_state
 RUNNING = 7  # robot_mode
 START_TIME = 2.0  # [s] that an uploaded program may take to run
-SILENCE = 1.0  # [s] without a new state: the connection counts as lost
+SILENCE = 0.5  # [s] without a new state: the connection counts as lost; the library itself notices after 2.5 s
 
 # bits of safety_status_bits
 PROTECTIVE, RECOVERY, SAFEGUARD, SYSTEM_EMERGENCY, ROBOT_EMERGENCY, EMERGENCY, VIOLATION, FAULT = range(2, 10)
@@ -34,16 +38,19 @@ VARIABLES = [
 
 
 class Link:
-    """Opens both connections: this stops any program on the robot and uploads the control program."""
-
     def __init__(
-        self, host: str, version: Version, sensor: Literal["builtin", "raw", "external"], rt_priority: int
+        self,
+        host: str,
+        version: Version,
+        sensor: Literal["builtin", "raw", "external"],
+        priority: int = -1,
+        timeout: float = 10.0,
     ) -> None:
         try:
-            from rtde_control import RTDEControlInterface
             from rtde_receive import RTDEReceiveInterface
         except ImportError:
             raise RobotError("the package ur-rtde is missing: pip install 'ur-admittance[robot]'.") from None
+        self.host = host
         rate = 500.0 if version[0] > 3 else 125.0
         variables = list(VARIABLES)
         if sensor != "external":
@@ -51,11 +58,16 @@ class Link:
         self._has_payload = version >= PAYLOAD_SINCE
         if self._has_payload:
             variables += ["payload", "payload_cog"]
+        _check_answers(host, timeout)
         try:
-            self.receive = RTDEReceiveInterface(host, rate, variables, rt_priority=rt_priority)
-            self.control = RTDEControlInterface(host, rate, rt_priority=rt_priority)
+            self.receive = RTDEReceiveInterface(host, rate, variables, rt_priority=priority)
         except RuntimeError as error:
-            raise _explained(host, str(error)) from None
+            raise RobotError(f"{host} does not send its state: {str(error).strip().rstrip('.')}.") from None
+        try:
+            self.commander = Commander(host, rate, priority, timeout)
+        except RobotError:
+            self._disconnect_receive()
+            raise
         self._wrench = {
             "raw": self.receive.getFtRawWrench,
             "builtin": self.receive.getActualTCPForce,
@@ -82,19 +94,22 @@ class Link:
         return float(self.receive.getSpeedScaling() * self.receive.getTargetSpeedFraction())
 
     def connected(self) -> bool:
-        return bool(self.receive.isConnected() and self.control.isConnected())
+        return self.commander.connected and bool(self.receive.isConnected())
 
-    def receiving(self, last_arrival: float) -> bool:
-        """Do new states arrive? The library notices a dead peer only after seconds."""
-        return bool(self.receive.isConnected()) and time.monotonic() - last_arrival < SILENCE
+    def receiving(self, silence: float) -> bool:
+        """Do new states arrive? silence: age of the newest one [s]."""
+        return bool(self.receive.isConnected()) and silence < SILENCE
 
-    def trouble(self, driving: bool) -> tuple[Status, str]:
-        """What is wrong with the robot now: OK, or a status and a sentence."""
+    def trouble(self, driving: bool, silence: float) -> tuple[Status, str]:
+        """What is wrong with the robot now: OK, or a status and a sentence. silence: age of the newest state [s]."""
         receive = self.receive
+        self.commander.listen()
         if not receive.isConnected():
             return Status.CONNECTION_LOST, "the robot sends no more states"
-        if not self.control.isConnected():
+        if not self.commander.connected:
             return Status.CONNECTION_LOST, "the command connection to the robot is gone"
+        if silence > SILENCE:
+            return Status.CONNECTION_LOST, f"the robot has sent no state for {silence:.1f} s"
         bits = receive.getSafetyStatusBits()
         if bits & EMERGENCIES:
             return Status.EMERGENCY_STOP, "the emergency stop is pressed"
@@ -112,60 +127,35 @@ class Link:
         return Status.OK, ""
 
     def speed_j(self, qd: list[float], acceleration: float, seconds: float) -> bool:
-        try:
-            return bool(self.control.speedJ(qd, acceleration, seconds))
-        except RuntimeError:  # broken pipe
-            return False
+        return self.commander.stream(b"S", qd, acceleration, seconds)
 
     def servo_j(self, q: list[float], seconds: float, lookahead: float, gain: float) -> bool:
-        try:
-            return bool(self.control.servoJ(q, 0.0, 0.0, seconds, lookahead, gain))
-        except RuntimeError:
-            return False
+        return self.commander.stream(b"V", q, seconds, lookahead, gain)
 
-    def keep_alive(self) -> None:
-        with contextlib.suppress(RuntimeError):
-            self.control.kickWatchdog()
-
-    # outside the loop; these wait for the robot
+    # outside the loop: these wait for the robot, but not for ever
 
     def program_running(self) -> bool:
         return bool(self.receive.isConnected()) and self.receive.getRuntimeState() == PLAYING
 
     def restart_program(self) -> bool:
         """Upload the control program again and wait until it runs."""
-        self.control.reuploadScript()
+        self.commander.call("reuploadScript")
         end = time.monotonic() + START_TIME
-        while not (self.program_running() and self.control.isProgramRunning()):
+        while not (self.program_running() and self.commander.call("isProgramRunning")):
             if time.monotonic() > end:
                 return False
             time.sleep(0.005)
+        self.commander.accepted = True
         return True
 
-    def stop_program(self, host: str) -> None:
-        with contextlib.suppress(RobotError), Dashboard(host, 1.0) as dashboard:
+    def stop_program(self) -> None:
+        """Through the dashboard: it works when the program itself does not listen."""
+        with contextlib.suppress(RobotError), Dashboard(self.host, 1.0) as dashboard:
             dashboard.ask("stop")
 
-    def speed_stop(self, deceleration: float) -> bool:
-        return bool(self.control.speedStop(deceleration))
-
-    def servo_stop(self, deceleration: float) -> bool:
-        return bool(self.control.servoStop(deceleration))
-
-    def set_watchdog(self, hertz: float) -> bool:
-        return bool(self.control.setWatchdog(hertz))
-
-    def zero_ft_sensor(self) -> bool:
-        return bool(self.control.zeroFtSensor())
-
-    def set_tcp(self, offset: list[float]) -> bool:
-        return bool(self.control.setTcp(offset))
-
-    def tcp_offset(self) -> list[float]:
-        return list(self.control.getTCPOffset())
-
-    def set_payload(self, mass: float, cog: list[float]) -> bool:
-        return bool(self.control.setPayload(mass, cog))
+    def call(self, name: str, *arguments: Any, timeout: float = 2.0) -> Any:
+        """A method of ur_rtde's control interface; None when it fails or takes too long."""
+        return self.commander.call(name, *arguments, timeout=timeout)
 
     def payload(self) -> tuple[float, list[float]] | None:
         """Mass [kg] and centre [m] as configured; None when this software does not tell."""
@@ -173,21 +163,31 @@ class Link:
             return None
         return float(self.receive.getPayload()), list(self.receive.getPayloadCog())
 
-    def close(self) -> bool:
-        with contextlib.suppress(RuntimeError):
-            if self.control.isConnected() and self.program_running():
-                self.control.stopScript()
-        for connection in (self.control, self.receive):
+    def close(self) -> None:
+        """The arm must stand: nothing here stops it."""
+        if self.connected() and self.program_running():
+            self.stop_program()
+        self.commander.close()
+        self._disconnect_receive()
+
+    def _disconnect_receive(self) -> None:
+        """In the background: the library waits half a second and more for its thread. No daemon: the program must not
+        end before, or the library ends it."""
+
+        def work(receive: Any) -> None:
             with contextlib.suppress(RuntimeError):
-                connection.disconnect()
-        return True
+                receive.disconnect()
+
+        threading.Thread(target=work, args=(self.receive,)).start()
 
 
-def _explained(host: str, message: str) -> RobotError:
-    """The library's exception in our words."""
-    lowered = message.lower()
-    if "in use" in lowered or "in_use" in lowered or "already" in lowered:
-        return RobotError(
-            f"another program already commands {host} through RTDE; close it (also EtherNet/IP and PROFINET adapters)."
-        )
-    return RobotError(f"{host} refused the connection: {message.strip().rstrip('.')}.")
+def _check_answers(host: str, timeout: float) -> None:
+    """Does the controller speak RTDE now? The library would wait for its answer without a limit."""
+    try:
+        with socket.create_connection((host, 30004), timeout=timeout) as connection:
+            connection.sendall(struct.pack(">HBH", 5, ord("V"), 2))
+            answer = connection.recv(4)
+    except OSError:
+        answer = b""
+    if answer != struct.pack(">HBB", 4, ord("V"), 1):
+        raise RobotError(f"{host} does not answer on its RTDE port 30004: is the controller still starting?")

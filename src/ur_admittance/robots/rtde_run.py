@@ -7,6 +7,8 @@ from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde import RtdeRobot
 from ur_admittance.robots.rtde_clock import RobotClock
+from ur_admittance.robots.rtde_settings import RtdeSettings
+from ur_admittance.robots.rtde_tool import check_parameters
 from ur_admittance.runtime.operate import operate
 from ur_admittance.runtime.report import LoopReport
 
@@ -17,6 +19,7 @@ def run_rtde(host: str, model: str, parameters: Parameters, *, activate: bool = 
     arm = robot_model(model)
     controller = AdmittanceController(arm, parameters)
     controller.configure(say)
+    check_parameters(parameters, RtdeSettings())
     with RtdeRobot(host, arm) as robot:
         for sentence in robot.info.sentences:
             say(sentence)
