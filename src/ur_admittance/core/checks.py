@@ -10,6 +10,7 @@ OK, BAD_PERIOD, NOT_FINITE = int(Status.OK), int(Status.BAD_PERIOD), int(Status.
 STALE_JOINTS, STALE_WRENCH = int(Status.STALE_JOINTS), int(Status.STALE_WRENCH)
 BAD_PARAMS, INTERNAL_ERROR = int(Status.BAD_PARAMS), int(Status.INTERNAL_ERROR)
 
+KNOWN = len(Status)
 LONGEST_PERIOD = 0.1  # [s]
 ABSURD = 1e9  # no quantity of this program is larger
 
@@ -29,7 +30,7 @@ def check_sample(p, u):
     if not (0.0 < u.dt <= LONGEST_PERIOD):
         return BAD_PERIOD, u.dt, LONGEST_PERIOD
     if u.external_status != OK:
-        return u.external_status, 0.0, 0.0
+        return u.external_status if 0 < u.external_status < KNOWN else INTERNAL_ERROR, 0.0, 0.0
     if not (is_sane(u.q) and is_sane(u.qd)):
         return NOT_FINITE, 0.0, 0.0
     if not is_sane(u.wrench):
@@ -53,17 +54,25 @@ def check_params(p):
             return False
         if not (p.joint_velocity[i] >= 0.0 and p.joint_acceleration[i] > 0.0):
             return False
-        if not p.joint_lower[i] <= p.joint_upper[i]:
+        if not (p.joint_lower[i] <= p.joint_upper[i] and p.deadband_axis[i] >= 0.0):
             return False
     for part in range(2):
         if not (p.max_velocity[part] >= 0.0 and p.max_acceleration[part] > 0.0):
             return False
         if not (p.desired_wrench_rate[part] >= 0.0 and p.bias_limit[part] >= 0.0):
             return False
+        if not (p.approach_speed[part] >= 0.0 and p.contact_threshold[part] >= 0.0 and p.max_contact_damping[part] >= 0.0):
+            return False
     for i in range(3):
         if not p.workspace_min[i] <= p.workspace_max[i]:
             return False
     if not (p.response_time >= 0.0 and p.loop_delay >= 0.0 and 0.0 < p.travel_damping <= 1.0 and p.travel_speed > 0.0):
+        return False
+    if not (p.response_time < ABSURD and p.loop_delay < ABSURD and p.contact_ratio > 0.0 and p.normal_time >= 0.0):
+        return False
+    if not (p.deadband_force >= 0.0 and p.deadband_torque >= 0.0 and p.drift_reset_threshold >= 0.0):
+        return False
+    if not (p.max_force >= 0.0 and p.max_torque >= 0.0 and p.max_position_error >= 0.0 and p.max_orientation_error >= 0.0):
         return False
     if not (p.filter_cutoff_hz > 0.0 and p.engagement_time >= 0.0 and p.bias_time >= 0.0):
         return False
@@ -73,7 +82,12 @@ def check_params(p):
         and is_sane(p.mass)
         and is_sane(p.damping)
         and is_sane(p.stiffness)
+        and is_sane(p.joint_acceleration)
+        and is_sane(p.max_acceleration)
         and is_sane(p.tracking_gain)
+        and is_sane(p.region_margin)
+        and is_sane(p.region_damping)
+        and is_sane(p.region_speed)
         and is_sane(p.R_tcp_sensor)
         and is_sane(p.p_tcp_sensor)
         and is_sane(p.R_base_task)
@@ -90,7 +104,20 @@ def check_params(p):
 def check_state(s):
     """Memory that was overwritten from outside must not reach the arm."""
     return (
-        is_sane(s.q_command)
+        0 <= s.mode <= FAULT
+        and 0 <= s.status < KNOWN
+        and 0.0 <= s.ramp <= 1.0
+        and 0.0 <= s.quiet_time < ABSURD
+        and is_sane(s.mass_from)
+        and is_sane(s.damping_from)
+        and is_sane(s.stiffness_from)
+        and is_sane(s.lost_time)
+        and is_sane(s.since_touch)
+        and is_sane(s.half_time)
+        and is_sane(s.peak)
+        and is_sane(s.last_peak)
+        and is_sane(s.side)
+        and is_sane(s.q_command)
         and is_sane(s.qd_command)
         and is_sane(s.twist)
         and is_sane(s.p_ref)

@@ -46,6 +46,9 @@ def _stack_doubles(typing_context, count):
 
 if config.DISABLE_JIT:
 
+    def record(records, i):
+        return records.view(np.recarray)[i]  # whose fields can be read as attributes, as in compiled code
+
     def vec3():
         return np.empty(3)
 
@@ -59,6 +62,10 @@ if config.DISABLE_JIT:
         return np.empty((6, 6))
 
 else:
+
+    @register_jitable(inline="always")
+    def record(records, i):
+        return records[i]
 
     @register_jitable(inline="always")
     def vec3():

@@ -36,7 +36,7 @@ from .checks import (
     is_sane,
 )
 from .cartesian import limit_twist
-from .compile import kernel, mat3, mat6, vec3, vec6
+from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .contact import NORMAL, estimate_normal, forget_contact
 from .inverse import (
     SINGULAR,
@@ -147,7 +147,12 @@ def clear_state(s):
         field[:] = 0.0
     for field in (s.contact_damping, s.contact_stiffness, s.x_high, s.x_band, s.f_slow, s.x_touch, s.x_touch_filtered):
         field[:] = 0.0
-    s.f_touch[:] = 0.0
+    for field in (s.mass_from, s.damping_from, s.stiffness_from, s.f_touch, s.lost_time, s.since_touch, s.half_time):
+        field[:] = 0.0
+    for field in (s.peak, s.last_peak, s.side):
+        field[:] = 0.0
+    s.ramp = 0.0
+    s.quiet_time = 0.0
     s.p_ref[:] = 0.0
     s.normal[:] = 0.0
     s.acceleration[:] = 0.0
@@ -256,12 +261,12 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
         return IK_FAILED, c.sigma_min, 0.0
 
     advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, R_measured, p_measured, dt)
-    move_joints(p, s, J, qd, dt)
+    move_joints(s, J, qd, p.response_time, dt)
     return OK, 0.0, 0.0
 
 
 @kernel
-def move_joints(p, s, J, qd, dt):
+def move_joints(s, J, qd, response_time, dt):
     """Joint positions are integrated from the last command, never from the lagging measurement."""
     weight = smoothing(ACCELERATION_CUTOFF_HZ, dt)
     twist = vec6()
@@ -269,9 +274,9 @@ def move_joints(p, s, J, qd, dt):
     for i in range(3):
         s.acceleration[i] += weight * ((twist[i] - s.twist[i]) / dt - s.acceleration[i])
     s.twist[:] = twist
-    late = math.exp(-dt / p.response_time) if p.response_time > 0.0 else 0.0
+    late = math.exp(-dt / response_time) if response_time > 0.0 else 0.0
     for i in range(6):
-        s.lag[i] = late * s.lag[i] + (1.0 - late) * p.response_time * twist[i]
+        s.lag[i] = late * s.lag[i] + (1.0 - late) * response_time * twist[i]
         s.qd_command[i] = qd[i]
         s.q_command[i] += qd[i] * dt
 
@@ -296,7 +301,7 @@ def slow_down(p, s, J, trusted, dt):
     keep = max(0.0, 1.0 - rate * dt)
     for i in range(6):
         qd[i] = keep * s.qd_command[i]
-    move_joints(p, s, J, qd, dt)
+    move_joints(s, J, qd, p.response_time if trusted else 0.0, dt)
 
 
 @kernel
@@ -319,7 +324,10 @@ def report(s, u, c):
     c.mode = s.mode
     c.status = s.status
     c.evidence[:] = s.evidence
-    c.q[:] = s.q_command
+    if s.has_command != 0:
+        c.q[:] = s.q_command
+    elif is_sane(u.q):  # nothing to command yet: where the arm is, or what was commanded before
+        c.q[:] = u.q
     c.qd[:] = s.qd_command
     c.twist[:] = s.twist
     c.p_ref[:] = s.p_ref
@@ -337,11 +345,11 @@ def tick(params, state, sample, command):
     """One cycle of each controller: four arrays of equal length, most often 1 (an array crosses from Python into
     compiled code in 0.2 us, a single record in 3 us)."""
     for i in range(state.size):
-        tick_one(params[i], state[i], sample[i], command[i])
+        tick_one(record(params, i), record(state, i), record(sample, i), record(command, i))
 
 
 @njit(nogil=True, cache=True, error_model="numpy", parallel=True)
 def tick_batch(params, state, sample, command):
     """The same on all cores, for tuning and stability maps."""
     for i in prange(state.size):
-        tick_one(params[i], state[i], sample[i], command[i])
+        tick_one(record(params, i), record(state, i), record(sample, i), record(command, i))
