@@ -83,6 +83,12 @@ class IdealArm:
         return R, p
 
 
+def pytest_collection_finish(session):
+    """Compile before the first test: its time-out is for the test."""
+    if any("tests/core" in item.nodeid for item in session.items):
+        IdealArm()
+
+
 @pytest.fixture(scope="session")
 def ideal_arm():
     return IdealArm

@@ -1,0 +1,169 @@
+"""Every status can be reached from the tick; garbage gives a status, never a NaN and never a jump."""
+
+import numpy as np
+import pytest
+
+from ur_admittance.control.faults import sentence
+from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
+from ur_admittance.core.tick import tick
+
+X = np.eye(6)[0]
+
+
+def spoil(arm, u, name):
+    """Makes the sample (or the records) bad in the way that gives this status. Returns words of its sentence."""
+    match name:
+        case "BAD_PERIOD":
+            u["dt"] = 0.2
+            return "0.2 s"
+        case "NOT_FINITE":
+            u["wrench"][2] = np.nan
+            return "wrench is not a finite number"
+        case "STALE_JOINTS":
+            u["joint_age"] = 0.07
+            return "no joint state for 70 ms (limit 50 ms)"
+        case "STALE_WRENCH":
+            u["wrench_age"] = 0.062
+            return "no wrench for 62 ms (limit 50 ms); is the sensor streaming?"
+        case "OVER_FORCE":
+            u["wrench"][:3] = [0, 120, 0]
+            return "force 120.0 N is above safety.max_force 100.0 N"
+        case "OVER_TORQUE":
+            u["wrench"][3:] = [0, 0, 16]
+            return "torque 16.00 Nm about the TCP is above safety.max_torque 15.00 Nm"
+        case "POSITION_ERROR":
+            arm.s["p_ref"] += [0.6, 0, 0]
+            return "600 mm"
+        case "ORIENTATION_ERROR":
+            u["q"][5] += 0.7
+            return "0.70 rad"
+        case "IK_FAILED":
+            arm.p["chain_position"] *= 1e8
+            arm.p["max_position_error"] = 1e12
+            arm.p["max_velocity"] = 1e8
+            arm.p["max_acceleration"] = 1e12
+            arm.p["joint_velocity"] = 1e12
+            arm.p["joint_acceleration"] = 1e12
+            return "no joint velocities"
+        case "BAD_PARAMS":
+            arm.p["mass"][3] = 0.0
+            return "impossible numbers"
+        case "INTERNAL_ERROR":
+            arm.s["rate"][1] = np.nan
+            return "the program failed inside the loop"
+        case _:
+            u["external_status"] = Status[name]
+            return sentence(Status[name])
+
+
+@pytest.mark.parametrize("name", [s.name for s in Status if s not in (Status.OK, Status.IK_FAILED)])
+def test_every_status_stops_the_arm_smoothly_and_says_why(ideal_arm, name):
+    arm = ideal_arm()
+    arm.run(0.3, push=20 * X)
+    command = new(COMMAND)
+    u = arm.samples(1)
+    u["q"], u["qd"] = arm.s["q_command"], arm.s["qd_command"]
+    moving = arm.s["qd_command"].copy()
+    words = spoil(arm, u[0], name)
+    tick(arm.params, arm.state, u, command)
+    assert Status(command[0]["status"]) == Status[name]
+    assert command[0]["mode"] == Mode.FAULT
+    assert words in sentence(command[0]["status"], command[0]["evidence"])
+    if name != "INTERNAL_ERROR":  # there the memory of the motion itself is gone
+        change = np.abs(command[0]["qd"] - moving)
+        assert 0.0 < change.max() <= 20.0 * 0.002 * (1 + 1e-9)
+        assert np.linalg.norm(command[0]["qd"]) < np.linalg.norm(moving)
+
+
+def test_a_fault_stays_until_it_is_reset_at_standstill_with_the_cause_gone(ideal_arm):
+    arm = ideal_arm()
+    arm.run(0.3, push=30 * X)
+    arm.run(0.002, push=300 * X)
+    arm.run(0.002, request=Request.RESET_FAULT)  # still moving
+    assert arm.s["mode"] == Mode.FAULT
+    arm.run(0.5, push=300 * X)
+    arm.run(0.01, push=300 * X, request=Request.RESET_FAULT)  # cause still there
+    assert arm.s["mode"] == Mode.FAULT
+    arm.run(0.01, request=Request.ACTIVATE)
+    assert arm.s["mode"] == Mode.FAULT
+    arm.run(0.01, request=Request.RESET_FAULT)
+    assert arm.s["mode"] == Mode.INACTIVE
+
+
+@pytest.mark.parametrize("dt", [np.nan, np.inf, -np.inf, 0.0, -0.002, 1e300, 0.1001])
+def test_a_bad_period_is_a_fault_and_brakes_over_a_nominal_one(ideal_arm, dt):
+    arm = ideal_arm()
+    arm.run(0.3, push=20 * X)
+    before, q = arm.s["qd_command"].copy(), arm.s["q_command"].copy()
+    arm.dt = dt
+    u, command = arm.samples(1), new(COMMAND)
+    tick(arm.params, arm.state, u, command)
+    assert command[0]["status"] == Status.BAD_PERIOD
+    assert np.abs(command[0]["qd"] - before).max() <= 20.0 * 0.002 * (1 + 1e-9)
+    assert np.abs(command[0]["q"] - q).max() <= 3.2 * 0.002
+
+
+def test_an_unknown_external_status_is_an_internal_error(ideal_arm):
+    arm = ideal_arm()
+    u, command = arm.samples(1), new(COMMAND)
+    u["external_status"] = 999
+    tick(arm.params, arm.state, u, command)
+    assert command[0]["status"] == Status.INTERNAL_ERROR
+    assert command[0]["mode"] == Mode.FAULT
+
+
+def finite(command):
+    return all(np.isfinite(command[0][n]).all() for n in command.dtype.names if n != "evidence")
+
+
+SPOILERS = [np.nan, np.inf, -np.inf, 1e300, -1e300, 1e12, -1.0, 0.0]
+
+
+@pytest.mark.parametrize("record", ["params", "state", "sample"])
+def test_no_single_spoiled_number_makes_the_command_jump_or_lose_its_numbers(ideal_arm, record):
+    dtype = {"params": PARAMS, "state": STATE, "sample": SAMPLE}[record]
+    fields = [n for n in dtype.names if dtype[n].base.kind == "f" and n not in ("q_command", "qd_command", "twist")]
+    arm = ideal_arm()
+    arm.run(0.2, push=[10, 5, 0, 0.5, 0, 0])
+    params, state = arm.params.copy(), arm.state.copy()
+    for field in fields:
+        for value in SPOILERS:
+            arm.params[:], arm.state[:] = params, state
+            u, command = arm.samples(1), new(COMMAND)
+            u["wrench"][0, 0] = 5.0
+            target = {"params": arm.params, "state": arm.state, "sample": u}[record]
+            flat = np.atleast_1d(target[0][field]).ravel()
+            if target[0][field].ndim:
+                target[0][field].flat[flat.size // 2] = value
+            else:
+                target[0][field] = value
+            before, q = state[0]["qd_command"], state[0]["q_command"]
+            for _ in range(3):
+                tick(arm.params, arm.state, u, command)
+                assert finite(command), (field, value)
+                acceleration = np.nanmax(np.abs(arm.params[0]["joint_acceleration"]))
+                assert np.abs(command[0]["q"] - q).max() < 3.2 * 0.002 * 1.2, (field, value)
+                if record != "state" and field != "joint_acceleration":
+                    assert np.abs(command[0]["qd"] - before).max() <= acceleration * 0.0020001, (field, value)
+                before, q = command[0]["qd"].copy(), command[0]["q"].copy()
+
+
+@pytest.mark.parametrize("record", ["params", "state", "sample", "all"])
+def test_random_bytes_in_the_records_never_give_a_number_that_is_not_finite(ideal_arm, sweep, record):
+    rng = np.random.default_rng(8)
+    arm = ideal_arm()
+    arm.run(0.2, push=[10, 5, 0, 0.5, 0, 0])
+    params, state = arm.params.copy(), arm.state.copy()
+    for _ in range(sweep(300)):
+        arm.params[:], arm.state[:] = params, state
+        u, command = arm.samples(1), new(COMMAND)
+        for name, target in (("params", arm.params), ("state", arm.state), ("sample", u)):
+            if record in (name, "all"):
+                raw = target.view(np.uint8)
+                where = rng.integers(0, raw.size, 40) if rng.random() < 0.7 else np.arange(raw.size)
+                raw[where] = rng.integers(0, 256, where.size)
+        for _ in range(3):
+            tick(arm.params, arm.state, u, command)
+            assert finite(command)
+            assert command[0]["mode"] in list(Mode)
+            assert command[0]["status"] in list(Status)
