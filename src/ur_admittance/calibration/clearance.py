@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ur_admittance.calibration.readings import Array
+from ur_admittance.calibration.readings import Array, Flags
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import rotation_from_rpy
@@ -46,16 +46,16 @@ class Clearance:
         arm = np.concatenate([_line(base, positions[:, 1]), upper_arm, forearm[:, :-2]], axis=1)
         return arm, _line(flange, flange + R @ self._tip), flange + R @ self._tcp
 
-    def _measures(self, q: Array) -> tuple[Array, Array, Array]:
+    def _measures(self, q: Array) -> tuple[Array, Array, Flags]:
         """Distance of the tool from the arm (n,), its lowest height (n,) [m], and if the TCP is in the box (n,)."""
         arm, tool, tcp = self._points(q)
         distance = np.linalg.norm(arm[:, :, None] - tool[:, None], axis=3).min(axis=(1, 2))
         inside = ((tcp >= self._box_min) & (tcp <= self._box_max)).all(axis=1)
-        return distance, tool[..., 2].min(axis=1), inside
+        return distance, tool[..., 2].min(axis=1), np.asarray(inside)
 
     def problem(self, q: Array) -> str:
         """What is in the way at this posture; empty: nothing."""
-        distance, height, inside = (values[0] for values in self._measures(q[None]))
+        distance, height, inside = (float(values[0]) for values in self._measures(q[None]))
         if distance < NEAR:
             return f"the tool comes within {1e3 * distance:.0f} mm of the arm's own links"
         if height < self._floor:
