@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
 from ur_admittance.control.faults import sentence
 from ur_admittance.control.zeroing import WINDOW, ZeroWatch
@@ -143,6 +144,16 @@ class AdmittanceController:
         if self.status != Status.OK:
             return f"{self.mode.name.lower()}: {why}"
         return self.mode.name.lower()
+
+    @property
+    def margin(self) -> Margin:
+        """How stiff a surface may be, and how the arm feels to a hand; remembered until the parameters change."""
+        return margin(self.parameters)
+
+    @property
+    def stable_stiffness(self) -> float:
+        """Surface on which contact would just not die down [N/m], without the stabiliser; inf: stable on any."""
+        return self.margin.stable_stiffness
 
     @property
     def drift(self) -> FloatArray:

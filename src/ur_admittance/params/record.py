@@ -87,7 +87,7 @@ def _law(record: np.void, p: Parameters) -> None:
     record["control_frame"] = Frame[p.control_frame.upper()]
     record["R_base_task"] = rotation_from_rpy(p.task_rotation)
     record["integrator"] = Integrator[law.integrator.upper()]
-    record["mass"] = _internal_mass(p)
+    record["mass"] = internal_mass(p)
     record["damping"] = law.effective_damping
     record["stiffness"] = law.stiffness
     record["enabled"] = law.enabled_axes
@@ -107,7 +107,7 @@ def loop_delay(p: Parameters) -> float:
     return response + 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ)) + 1.0 / p.control_rate
 
 
-def _internal_mass(p: Parameters) -> Array:
+def internal_mass(p: Parameters) -> Array:
     """Mass of the law such that the hand feels `mass`. Delay T and a tool m beyond the sensor add D T + m to it:
     (M + D T + m) a + D v = f. Never below a third of what was asked for, nor below the tool's mass."""
     mass = np.array(p.admittance.mass)

@@ -1,0 +1,74 @@
+"""How the tool yields at each frequency: x = -P(iw) F. What a hand or a surface feels follows from P.
+
+    1 + K P = 0        a surface of stiffness K [N/m] is on the verge of bouncing
+    Z = 1 / (iw P)     felt by a hand: Re Z as damping [Ns/m], Im Z / w as mass [kg]; passive while Re Z >= 0
+
+The sampled parts (mean of a period, filter, law, straight lines) enter with their own frequency response. Left out are
+aliases and the tracking gain, which acts far more slowly than a bounce; discrete.py has them all.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.analysis.discrete import law_step, weight_of_new
+from ur_admittance.analysis.loop import Loop
+from ur_admittance.core.wrench import ACCELERATION_CUTOFF_HZ
+
+Array = NDArray[np.float64]
+Complex = NDArray[np.complex128]
+
+FREQUENCIES_HZ = np.geomspace(0.1, 100.0, 300)
+RIGID = 1e7  # [N/m] stiffer than anything a tool touches
+
+
+def compliance(loop: Loop, frequency_hz: Array) -> Complex:
+    """P(iw) [m/N] of the tool at these frequencies."""
+    T, arm = loop.period, loop.arm
+    s = 2j * math.pi * frequency_hz
+    z = np.exp(s * T)
+    hold = np.sinc(frequency_hz * T)
+    mean = hold * np.exp(-0.5 * s * T)  # of a period, known at its end
+    law, drive = law_step(loop)
+    if loop.stiffness > 0.0:
+        poles = (z - law[0, 0]) * (z - law[1, 1]) - law[0, 1] * law[1, 0]
+        offset = ((z - law[1, 1]) * drive[0] + law[0, 1] * drive[1]) / poles
+    else:  # the integrator factored out: its pole is exactly 1
+        offset = (drive[0] + law[0, 1] * drive[1] / (z - law[1, 1])) / (z - 1.0)
+    command = offset * _low_pass(loop.cutoff_hz, T, z)  # for a force on the sensor
+    felt = _low_pass(ACCELERATION_CUTOFF_HZ, T, z) * ((1.0 - 1.0 / z) / T) ** 2  # acceleration of the command
+    command = command / (1.0 - loop.compensated_mass * command * felt)
+    robot = hold**2 * np.exp(-s * loop.delay) / (1.0 + s * loop.lag)
+    stiffness = arm.mass * s**2 + arm.damping * s + arm.stiffness
+    follow = (arm.damping * s + arm.stiffness) / stiffness
+    moved = mean * command * robot * follow
+    return np.asarray((moved + 1.0 / stiffness) / (1.0 + moved * loop.tool_mass * s**2))
+
+
+def impedance(loop: Loop, frequency_hz: Array) -> Complex:
+    """Z(iw) = F / V [Ns/m] that a hand feels."""
+    return np.asarray(1.0 / (2j * math.pi * frequency_hz * compliance(loop, frequency_hz)))
+
+
+def edge_of_stability(loop: Loop) -> float:
+    """Stiffness [N/m] of the softest surface on which contact keeps oscillating; infinite: none.
+
+    There P is real and negative: K = -1 / P, at a frequency where Im P changes its sign."""
+    P = compliance(loop, FREQUENCIES_HZ)
+    before, after = P[:-1], P[1:]
+    share = before.imag / (before.imag - after.imag + 1e-300)
+    real = before.real + share * (after.real - before.real)
+    crossing = (before.imag * after.imag < 0.0) & (real < -1.0 / RIGID)
+    return float(np.min(-1.0 / real[crossing])) if crossing.any() else math.inf
+
+
+def passive_up_to(loop: Loop) -> float:
+    """Frequency [Hz] below which the arm only takes energy from a hand; above it, it gives some back."""
+    active = np.flatnonzero(impedance(loop, FREQUENCIES_HZ).real < 0.0)
+    return float(FREQUENCIES_HZ[active[0]]) if len(active) else math.inf
+
+
+def _low_pass(cutoff_hz: float, T: float, z: Complex) -> Complex:
+    weight = weight_of_new(cutoff_hz, T)
+    return np.asarray(weight / (1.0 - (1.0 - weight) / z))

@@ -1,0 +1,114 @@
+"""The loop in contact as one matrix: state(k + 1) = A state(k). Stable when no eigenvalue is larger than 1.
+
+Between two ticks the robot is continuous: the commands, one per tick, are joined by straight lines, come out of the
+delay, pass the servo's lag and move the arm, which stands on a surface F = K x + C x'. Exact for this input.
+At a tick the law, with its exact integrator, takes the mean force of the last period through the filter.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.analysis.loop import Loop
+from ur_admittance.core.wrench import ACCELERATION_CUTOFF_HZ
+
+Array = NDArray[np.float64]
+
+PLANT = ("y", "x", "speed")  # command after the lag; position and speed of the TCP, into the surface
+TICKWISE = ("force", "filtered", "rate", "offset", "expected_lag", "acceleration")
+ROUNDING = 1e-7  # of eigenvalues: free positions have several that are exactly 1
+
+
+def contact_matrix(loop: Loop, stiffness: float, damping: float = 0.0) -> Array:
+    """A of the loop on a surface of this stiffness [N/m] and damping [Ns/m]; 0: free space."""
+    T = loop.period
+    ticks = int(loop.delay / T + 1e-9)  # whole ticks of the delay, and what is left of it
+    rest = max(0.0, loop.delay - ticks * T)
+    first = len(PLANT) + len(TICKWISE)
+    unit = np.eye(first + ticks + 2)
+    x = unit[PLANT.index("x")]
+    force, filtered, rate, offset, expected_lag, acceleration = unit[len(PLANT) : first]
+    command = [x, *unit[first:]]  # command[j]: where the tool shall be j ticks before the end of this one
+
+    sensed = -force + loop.compensated_mass * acceleration
+    filtered = filtered + weight_of_new(loop.cutoff_hz, T) * (sensed - filtered)
+    law, drive = law_step(loop)
+    new_offset = law[0, 0] * offset + law[0, 1] * rate + drive[0] * filtered
+    rate = law[1, 0] * offset + law[1, 1] * rate + drive[1] * filtered
+    error = offset - x - expected_lag
+    command[0] = command[1] + new_offset - offset + T * loop.tracking_gain * error
+
+    speed, last_speed = (command[0] - command[1]) / T, (command[1] - command[2]) / T
+    late = math.exp(-T / loop.assumed_response) if loop.assumed_response > 0.0 else 0.0
+    expected_lag = late * expected_lag + (1.0 - late) * loop.assumed_response * speed
+    acceleration = acceleration + weight_of_new(ACCELERATION_CUTOFF_HZ, T) * ((speed - last_speed) / T - acceleration)
+
+    # The delayed command runs along two straight lines within a period; the corner is `rest` after its start.
+    corner = command[ticks + 1]
+    start = corner - rest / T * (corner - command[ticks + 2])
+    end = command[ticks] - rest / T * (command[ticks] - corner)
+    plant = np.vstack([unit[: len(PLANT)], np.zeros(len(unit))])  # and the integral of the force
+    for u0, u1, h in ((start, corner, rest), (corner, end, T - rest)):
+        if h > 1e-9:
+            through, held, ramp = straight_line(loop, stiffness, damping, h)
+            plant = through @ plant + np.outer(held, u0) + np.outer(ramp, (u1 - u0) / h)
+    mean_force = plant[-1] / T
+    tickwise = [mean_force, filtered, rate, new_offset, expected_lag, acceleration]
+    return np.vstack([plant[:-1], *tickwise, *command[: ticks + 2]])
+
+
+def law_step(loop: Loop) -> tuple[Array, Array]:
+    """(offset, rate) after one tick: law (2, 2) @ (offset, rate) + drive (2,) * force, exact for a held force."""
+    Z = np.zeros((3, 3))
+    Z[0, 1] = 1.0
+    Z[1] = np.array([-loop.stiffness, -loop.damping, 1.0]) / loop.mass
+    E = exponential(Z * loop.period)
+    return E[:2, :2], E[:2, 2]
+
+
+def straight_line(loop: Loop, stiffness: float, damping: float, h: float) -> tuple[Array, Array, Array]:
+    """Robot on the surface over h seconds while its command runs along a line u0 + u1 t:
+    state -> through @ state + held u0 + ramp u1, state: y, x, speed, integral of the sensed force."""
+    arm, fast = loop.arm, 1.0 / max(loop.lag, 1e-4)
+    Z = np.zeros((6, 6))
+    y, x, v, integral, u, slope = range(6)
+    Z[y, [y, u]] = -fast, fast
+    Z[x, v] = 1.0
+    Z[v, y] = (arm.stiffness - arm.damping * fast) / arm.mass
+    Z[v, x] = -(arm.stiffness + stiffness) / arm.mass
+    Z[v, v] = -(arm.damping + damping) / arm.mass
+    Z[v, u] = arm.damping * fast / arm.mass
+    Z[integral, [x, v]] = stiffness, damping
+    Z[integral] += loop.tool_mass * Z[v]  # the tool's inertia is felt as a force
+    Z[u, slope] = 1.0
+    E = exponential(Z * h)
+    return E[:4, :4], E[:4, u], E[:4, slope]
+
+
+def exponential(A: Array) -> Array:
+    """e^A of a small matrix: scaled below 1/2, Taylor series, squared back."""
+    doublings = max(0, math.ceil(math.log2(max(float(np.abs(A).sum(axis=1).max()), 1e-300))) + 1)
+    A = A / 2.0**doublings
+    term = total = np.eye(len(A))
+    for k in range(1, 13):  # 0.5^13 / 13! is below the last digit
+        term = term @ A / k
+        total = total + term
+    for _ in range(doublings):
+        total = total @ total
+    return total
+
+
+def spectral_radius(loop: Loop, stiffness: float, damping: float = 0.0) -> float:
+    """Largest eigenvalue: by this factor an oscillation changes per tick."""
+    return float(np.abs(np.linalg.eigvals(contact_matrix(loop, stiffness, damping))).max())
+
+
+def is_stable(loop: Loop, stiffness: float, damping: float = 0.0) -> bool:
+    """Whether contact with a surface of this stiffness [N/m] and damping [Ns/m] dies down."""
+    return spectral_radius(loop, stiffness, damping) <= 1.0 + ROUNDING
+
+
+def weight_of_new(cutoff_hz: float, T: float) -> float:
+    """Of a first-order low-pass with this cutoff [Hz] and period [s]; no cutoff: 1."""
+    return 1.0 if math.isinf(cutoff_hz) else -math.expm1(-2.0 * math.pi * cutoff_hz * T)

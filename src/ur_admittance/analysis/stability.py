@@ -1,0 +1,134 @@
+"""How stiff a surface may be, how much damping a surface needs, how the arm feels to a hand. READ FIRST.
+
+    margin(parameters).stable_stiffness      the live read-out of the controller, 0.2 ms
+    minimum_damping(loop, 1e4)               exact, from the eigenvalues of discrete.py
+
+On a surface of stiffness K an arm that answers after T_eq = delay + servo lag + filter + one tick bounces unless about
+D >= K_ser T_eq, K_ser: surface and arm in series. The eigenvalues tell where the edge really is.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+
+from ur_admittance.analysis.compliance import RIGID, edge_of_stability, impedance, passive_up_to
+from ur_admittance.analysis.discrete import is_stable
+from ur_admittance.analysis.loop import Arm, Loop, loop_of, loop_of_record
+from ur_admittance.params import Parameters
+
+RESERVE = 2.0  # share of the damping that may be missing: the usual gain margin of 6 dB
+FEEL_HZ = 1.0  # frequency of brisk hand guiding, at which mass and damping are reported
+SOFTEST, MOST_DAMPING = 1.0, 1e5  # [N/m], [Ns/m] where the searches begin and end
+
+
+@dataclass(frozen=True)
+class Margin:
+    """What the present parameters can stand, for the weakest of the compliant translation axes."""
+
+    axis: int
+    loop_delay: float  # T_eq [s]
+    assumed: bool  # robot.response_time is unknown, a typical one was taken
+    stable_stiffness: float  # surface on which contact just does not die down [N/m], inf: stable on any
+    safe_stiffness: float  # on which half the damping would do [N/m], inf: any
+    passive_up_to: float  # [Hz]
+    apparent_mass: float  # [kg] felt at 1 Hz
+    apparent_damping: float  # [Ns/m]
+
+
+def largest_safe_stiffness(loop: Loop) -> float:
+    """Surface [N/m] up to which contact would die down even with the damping divided by RESERVE. Infinite: any."""
+    return edge_of_stability(loop.with_damping(loop.damping / RESERVE))
+
+
+def damping_rule(loop: Loop, stiffness: float) -> float:
+    """D = K_ser T_eq [Ns/m]: close above the edge of stability, without computing it."""
+    return loop.loop_delay * stiffness * loop.arm.stiffness / (stiffness + loop.arm.stiffness)
+
+
+def largest_stable_stiffness(loop: Loop) -> float:
+    """Surface [N/m] on which contact just does not die down, from the eigenvalues. Infinite: stable on any."""
+    if not is_stable(loop, SOFTEST):
+        return 0.0
+    guess = min(edge_of_stability(loop), RIGID)
+    low, high = 0.7 * guess, 1.4 * guess
+    while not is_stable(loop, low) and low > SOFTEST:
+        low, high = 0.5 * low, low
+    while is_stable(loop, high):
+        if high > RIGID:
+            return math.inf
+        low, high = high, 2.0 * high
+    while high > 1.001 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if is_stable(loop, middle) else (low, middle)
+    return low
+
+
+def minimum_damping(loop: Loop, stiffness: float, surface_damping: float = 0.0) -> float:
+    """Least D [Ns/m] of the law with which contact with this stiffness [N/m] dies down, from the eigenvalues."""
+    low, high = 1e-2, MOST_DAMPING
+    if not is_stable(loop.with_damping(high), stiffness, surface_damping):
+        return math.inf
+    while high > 1.002 * low:
+        middle = math.sqrt(low * high)
+        stable = is_stable(loop.with_damping(middle), stiffness, surface_damping)
+        low, high = (low, middle) if stable else (middle, high)
+    return high
+
+
+def sufficient_damping(loop: Loop, stiffness: float) -> float:
+    """Least D [Ns/m] for this surface [N/m] and every softer one: a stiffer surface can be the easier one."""
+    softer = np.geomspace(stiffness / 50.0, stiffness, 12)
+    return max(minimum_damping(loop, float(k)) for k in softer)
+
+
+def passive_frequency_rule(loop: Loop) -> float:
+    """sqrt(D / (M T_eq)) / 2 pi [Hz]: where damping turns negative, for an arm that is a delay and nothing else."""
+    return math.sqrt(loop.damping / (loop.mass * loop.loop_delay)) / (2.0 * math.pi)
+
+
+def apparent_mass_rule(loop: Loop) -> float:
+    """M + m_tool + D T_eq [kg]: a late damper feels like a mass."""
+    return loop.mass + loop.tool_mass - loop.compensated_mass + loop.damping * loop.loop_delay
+
+
+def margin_of(loop: Loop, axis: int = 2, assumed: bool = False) -> Margin:
+    omega = 2.0 * math.pi * FEEL_HZ
+    felt = complex(impedance(loop, np.array([FEEL_HZ]))[0])
+    return Margin(
+        axis=axis,
+        loop_delay=loop.loop_delay,
+        assumed=assumed,
+        stable_stiffness=edge_of_stability(loop),
+        safe_stiffness=largest_safe_stiffness(loop),
+        passive_up_to=passive_up_to(loop),
+        apparent_mass=felt.imag / omega + loop.stiffness / omega**2,  # the spring is felt as a spring
+        apparent_damping=felt.real,
+    )
+
+
+@lru_cache(maxsize=256)
+def _weakest(loops: tuple[Loop, ...], assumed: bool) -> Margin:
+    known: dict[Loop, Margin] = {}
+    margins = []
+    for axis, loop in enumerate(loops):
+        if loop not in known:
+            known[loop] = margin_of(loop, axis, assumed)
+        margins.append(replace(known[loop], axis=axis))
+    return min(margins, key=lambda margin: margin.stable_stiffness)
+
+
+def margin_of_record(params: np.void) -> Margin:
+    """The same from a PARAMS record: for whoever sees the controller only through telemetry or a log."""
+    axes = [i for i in range(3) if params["enabled"][i] != 0.0] or [0, 1, 2]
+    found = _weakest(tuple(loop_of_record(params, i) for i in axes), float(params["response_time"]) == 0.0)
+    return replace(found, axis=axes[found.axis])
+
+
+def margin(parameters: Parameters, arm: Arm | None = None) -> Margin:
+    """The weakest compliant translation axis (all of them when none is compliant). Remembers its answers."""
+    enabled = parameters.admittance.enabled_axes
+    axes = [i for i in range(3) if enabled[i]] or [0, 1, 2]
+    found = _weakest(tuple(loop_of(parameters, i, arm) for i in axes), parameters.robot.response_time == 0.0)
+    return replace(found, axis=axes[found.axis])

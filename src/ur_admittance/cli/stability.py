@@ -1,0 +1,161 @@
+"""ur-admittance stability, measure-response: how stiff a surface may be, and how late the robot answers."""
+
+import json
+import math
+import re
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from ur_admittance.cli.values import assignments, parameters_from
+from ur_admittance.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ur_admittance.analysis.loop import Loop
+
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+AXES = ("x", "y", "z")
+
+
+def stability(
+    preset: Annotated[str | None, typer.Option(help="Preset or parameter file; without it the defaults.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--set", help="name=value on top of it (repeatable).")] = None,
+    delay: Annotated[
+        str | None, typer.Option(help="Pure delay of the robot, such as 10ms; else from robot.response_time.")
+    ] = None,
+    servo: Annotated[float | None, typer.Option(help="Corner of the robot's servo lag [Hz], with --delay.")] = None,
+    stiffness: Annotated[float, typer.Option(help="Surface [N/m] for which the damping is told.")] = 1e4,
+    arm_stiffness: Annotated[float | None, typer.Option(help="Of the arm at its tool [N/m].")] = None,
+    axis: Annotated[str | None, typer.Option(help="x, y or z; else the weakest.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    figure: Annotated[Path | None, typer.Option(help="Write the stability map (.png, .svg, .pdf).")] = None,
+) -> None:
+    """Which surfaces are safe, which damping a surface needs, and how the arm feels to a hand."""
+    from ur_admittance.analysis import Arm, loop_of, margin
+    from ur_admittance.analysis.loop import SERVO_LAG
+
+    parameters = parameters_from(preset) if preset else parameters_from_defaults()
+    parameters = parameters.changed(assignments(set_ or []))
+    if not stiffness > 0.0:
+        raise ParameterError(f"--stiffness {stiffness} N/m: must be > 0.")
+    if axis is not None and axis not in AXES:
+        raise ParameterError(f"--axis {axis}: must be x, y or z.")
+    arm = replace(Arm(), stiffness=arm_stiffness) if arm_stiffness else Arm()
+    pure = None if delay is None else seconds(delay)
+    lag = None if pure is None else (1.0 / (2.0 * math.pi * servo) if servo else SERVO_LAG)
+    if pure is not None and lag is not None:
+        parameters = parameters.changed({"robot.response_time": pure + lag})
+    chosen = AXES.index(axis) if axis else margin(parameters, arm).axis
+    loop = loop_of(parameters, chosen, arm, pure, lag)
+    result = figures(loop, chosen, stiffness, parameters.robot.response_time == 0.0)
+    if figure is not None:
+        from ur_admittance.analysis.map import save
+
+        save(loop, preset or "default parameters", figure)
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {k: v if not isinstance(v, float) or math.isfinite(v) else None for k, v in result.items()}, indent=2
+            )
+        )
+        return
+    _print(result, parameters.contact.stabilizer)
+    if figure is not None:
+        typer.echo(f"figure: {figure}")
+
+
+def parameters_from_defaults() -> Any:
+    from ur_admittance.params import Parameters
+
+    return Parameters()
+
+
+def seconds(text: str) -> float:
+    """'10ms', '0.01s', '0.01' -> 0.01."""
+    match = re.fullmatch(r"\s*([0-9.eE+-]+)\s*(us|ms|s)?\s*", text)
+    try:
+        value = float(match[1]) * SECONDS[match[2] or "s"] if match else math.nan
+    except ValueError:
+        value = math.nan
+    if not 0.0 <= value <= 0.5:
+        raise ParameterError(f"--delay {text}: must be a time from 0 to 0.5 s, such as 10ms.")
+    return value
+
+
+def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[str, Any]:
+    """Every figure of the command; infinite: no limit."""
+    from ur_admittance.analysis import stability as s
+
+    felt = s.margin_of(loop, axis, assumed)
+    needed = s.sufficient_damping(loop, stiffness)
+    return {
+        "axis": AXES[axis],
+        "mass": loop.mass,
+        "damping": loop.damping,
+        "loop_delay_s": loop.loop_delay,
+        "delay_s": loop.delay,
+        "servo_lag_s": loop.lag,
+        "filter_s": loop.filter_time,
+        "response_assumed": assumed,
+        "arm_stiffness": loop.arm.stiffness,
+        "stable_stiffness": s.largest_stable_stiffness(loop),
+        "safe_stiffness": s.largest_safe_stiffness(loop),
+        "stiffness": stiffness,
+        "stable_there": bool(s.is_stable(loop, stiffness)),
+        "minimum_damping": needed,
+        "recommended_damping": s.RESERVE * needed,
+        "passive_up_to_hz": felt.passive_up_to,
+        "apparent_mass": felt.apparent_mass,
+        "apparent_damping": felt.apparent_damping,
+    }
+
+
+def _print(r: dict[str, Any], stabilizer: bool) -> None:
+    def surface(value: float) -> str:
+        return "any stiffness" if math.isinf(value) else f"{value / 1e3:.3g} kN/m"
+
+    source = "typical, not measured: see measure-response" if r["response_assumed"] else "of this robot"
+    lines = [
+        ("axis", f"{r['axis']}, mass {r['mass']:.3g} kg inside, damping {r['damping']:.3g} Ns/m"),
+        ("loop delay", f"{1e3 * r['loop_delay_s']:.1f} ms: delay {1e3 * r['delay_s']:.1f}, servo {1e3 * r['servo_lag_s']:.1f} "
+                       f"({source}), filter {1e3 * r['filter_s']:.1f}, one tick"),
+        ("safe up to", f"{surface(r['safe_stiffness'])}: half the damping would do"),
+        ("stable up to", f"{surface(r['stable_stiffness'])}: harder surfaces bounce" + (", the stabiliser has to help" if stabilizer else "")),
+        (f"on {r['stiffness'] / 1e3:g} kN/m", f"{'stable' if r['stable_there'] else 'bounces'}; needs at least {r['minimum_damping']:.3g} Ns/m, "
+                                               f"better {r['recommended_damping']:.3g}"),
+        ("passive to a hand", f"up to {r['passive_up_to_hz']:.2g} Hz; shaken faster, the arm gives energy back"),
+        ("feels like", f"{r['apparent_mass']:.3g} kg and {r['apparent_damping']:.3g} Ns/m at 1 Hz"),
+    ]  # fmt: skip
+    for name, text in lines:
+        typer.echo(f"{name:18} {text}")
+
+
+def measure_response(
+    robot: Annotated[str, typer.Option("--robot", help="sim, or the address of an arm.")] = "sim",
+    model: Annotated[str, typer.Option("--model", help="Type of the arm, such as ur5e.")] = "ur5e",
+    delay: Annotated[str, typer.Option(help="Simulation only: delay of the simulated arm.")] = "10ms",
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+) -> None:
+    """Swing the base joint by 1.5 mm at the tool and tell how late the arm answers."""
+    from ur_admittance.analysis.response import WAY
+    from ur_admittance.analysis.response import measure_response as measure
+    from ur_admittance.cli.calibrate import connected_arm
+    from ur_admittance.params import Parameters
+
+    options: dict[str, Any] = {}
+    if robot == "sim":
+        from ur_admittance.model import robot_model
+        from ur_admittance.simulation import Servo, World
+
+        options["world"] = World(robot_model(model), servo=Servo(delay=seconds(delay)))
+    elif not yes:
+        typer.confirm(f"The tool will swing by {1e3 * WAY:g} mm to either side for 3 s. Is the way free?", abort=True)
+    with connected_arm(robot, model, Parameters(), **options) as (arm, info):
+        response = measure(arm)
+    if as_json:
+        typer.echo(json.dumps({"robot": info.name, "response_time": response.time, "gain": response.gain}))
+        return
+    typer.echo(f"{info.name}: {response}; set robot.response_time: {response.time:.4f}")
