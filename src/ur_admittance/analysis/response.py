@@ -88,8 +88,8 @@ def _from_phase(t: Array, speed: Array, omega: float, commanded: float) -> Respo
     explained = 1.0 - float(np.var(left) / max(np.var(speed), 1e-30))
     if not FAITHFUL[0] < gain < FAITHFUL[1]:
         raise RobotError(
-            f"response: the arm moved {gain:.2f} times as far as it was told (expected {FAITHFUL[0]} to {FAITHFUL[1]}); "
-            "is its speed slider at 100 %?"
+            f"response: the arm moved {gain:.2f} times as far as it was told (expected {FAITHFUL[0]} to "
+            f"{FAITHFUL[1]}); is its speed slider at 100 %?"
         )
     if not 0.0 <= late < LONGEST or explained < EXPLAINED:
         raise RobotError(

@@ -87,6 +87,7 @@ def seconds(text: str) -> float:
 def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[str, Any]:
     """Every figure of the command; infinite: no limit."""
     from ur_admittance.analysis import stability as s
+    from ur_admittance.analysis.discrete import is_stable
 
     felt = s.margin_of(loop, axis, assumed)
     needed = s.sufficient_damping(loop, stiffness)
@@ -103,7 +104,7 @@ def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[st
         "stable_stiffness": s.largest_stable_stiffness(loop),
         "safe_stiffness": s.largest_safe_stiffness(loop),
         "stiffness": stiffness,
-        "stable_there": bool(s.is_stable(loop, stiffness)),
+        "stable_there": bool(is_stable(loop, stiffness)),
         "minimum_damping": needed,
         "recommended_damping": s.RESERVE * needed,
         "passive_up_to_hz": felt.passive_up_to,
@@ -116,18 +117,23 @@ def _print(r: dict[str, Any], stabilizer: bool) -> None:
     def surface(value: float) -> str:
         return "any stiffness" if math.isinf(value) else f"{value / 1e3:.3g} kN/m"
 
+    finite = math.isfinite(r["stable_stiffness"])
+    help_ = ", where the stabiliser has to help" if finite and stabilizer else ""
     source = "typical, not measured: see measure-response" if r["response_assumed"] else "of this robot"
+    parts = f"delay {1e3 * r['delay_s']:.1f}, servo {1e3 * r['servo_lag_s']:.1f} ({source})"
+    verdict = "stable" if r["stable_there"] else "bounces"
     lines = [
         ("axis", f"{r['axis']}, mass {r['mass']:.3g} kg inside, damping {r['damping']:.3g} Ns/m"),
-        ("loop delay", f"{1e3 * r['loop_delay_s']:.1f} ms: delay {1e3 * r['delay_s']:.1f}, servo {1e3 * r['servo_lag_s']:.1f} "
-                       f"({source}), filter {1e3 * r['filter_s']:.1f}, one tick"),
+        ("loop delay", f"{1e3 * r['loop_delay_s']:.1f} ms: {parts}, filter {1e3 * r['filter_s']:.1f}, one tick"),
         ("safe up to", f"{surface(r['safe_stiffness'])}: half the damping would do"),
-        ("stable up to", f"{surface(r['stable_stiffness'])}: harder surfaces bounce" + (", the stabiliser has to help" if stabilizer else "")),
-        (f"on {r['stiffness'] / 1e3:g} kN/m", f"{'stable' if r['stable_there'] else 'bounces'}; needs at least {r['minimum_damping']:.3g} Ns/m, "
-                                               f"better {r['recommended_damping']:.3g}"),
+        ("stable up to", f"{surface(r['stable_stiffness'])}{': harder surfaces bounce' if finite else ''}{help_}"),
+        (
+            f"on {r['stiffness'] / 1e3:g} kN/m",
+            f"{verdict}; needs at least {r['minimum_damping']:.3g} Ns/m, better {r['recommended_damping']:.3g}",
+        ),
         ("passive to a hand", f"up to {r['passive_up_to_hz']:.2g} Hz; shaken faster, the arm gives energy back"),
         ("feels like", f"{r['apparent_mass']:.3g} kg and {r['apparent_damping']:.3g} Ns/m at 1 Hz"),
-    ]  # fmt: skip
+    ]
     for name, text in lines:
         typer.echo(f"{name:18} {text}")
 
