@@ -23,9 +23,9 @@ def simulated(mode: str) -> Callable[[], Robot]:
 
 @cache
 def emulator() -> EmulatorProcess:
-    """A UR controller in another process. Payload 0, so that the tool's weight is in the reading; patience, so that a
-    busy machine loses no cycle."""
-    return EmulatorProcess("--delay", "0.004", "--payload", "0", "--patience", "0.03").start()
+    """A UR controller in another process. Payload 0, so that the tool's weight is in the reading; half speed and
+    patience, so that a busy machine loses no cycle."""
+    return EmulatorProcess("--delay", "0.004", "--payload", "0", "--pace", "0.5", "--patience", "0.03").start()
 
 
 def rtde(command: str, sensor: str) -> Callable[[], Robot]:

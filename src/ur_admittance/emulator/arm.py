@@ -117,7 +117,7 @@ class Arm:
         wrench = self.raw.copy()
         wrench[:3] -= weight
         wrench[3:] -= cross(self.cog, weight)
-        return wrench
+        return np.asarray(wrench)
 
     def _sense(self) -> None:
         self.actual.update(self.world.q)

@@ -48,10 +48,9 @@ class Kinematics:
 
     def tcp_jacobian(self) -> Array:
         """twist of the TCP = J qd, base_link axes (6, 6)."""
-        J = self.J.copy()
-        r = self.lever()
-        J[:3] += np.cross(J[3:].T, r).T
-        return J
+        J: Array = self.J.copy()
+        J[:3] += np.asarray(np.cross(J[3:].T, self.lever()).T)
+        return np.asarray(J)
 
     def tcp_speed(self, qd: Array) -> Array:
         """UR twist of the TCP (6,) [m/s, rad/s]."""

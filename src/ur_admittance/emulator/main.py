@@ -49,6 +49,7 @@ def run(
     patience: Annotated[
         float, typer.Option(help="Wait this long [s] for the next streamed command; 0: strict real time.")
     ] = 0.0,
+    pace: Annotated[float, typer.Option(min=0.01, max=10.0, help="Robot seconds per real second.")] = 1.0,
     duration: Annotated[float | None, typer.Option(help="End after this time [s].")] = None,
 ) -> None:
     """Run until Ctrl-C."""
@@ -76,7 +77,7 @@ def run(
     if payload is not None:
         box.arm.set_payload(payload)
     box.cycle()  # compiles before anybody is listening
-    server = Server(box, host, patience)
+    server = Server(box, host, patience, pace)
     server.open()
 
     def end(number: int, frame: object) -> None:

@@ -299,6 +299,7 @@ class RtdeRobot:
 
     def _wait_for_standstill(self, link: Link) -> None:
         end = time.monotonic() + STOP_TIME
+        self._pace.take(link.timestamp())  # braking took a while, in which nobody has looked
         while time.monotonic() < end and link.receiving(self._pace.silence):
             timestamp, q, qd, _ = link.state()
             self._pace.take(timestamp)

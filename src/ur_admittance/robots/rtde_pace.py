@@ -7,7 +7,7 @@ each deviation, so that one late wake-up of this machine does not shift the cycl
 import time
 from collections.abc import Callable
 
-PATIENCE = 4.0  # [periods] to wait for a state
+PATIENCE = 8.0  # [periods] to wait for a state
 LEAD = 0.0002  # [s] before the expected arrival at which looking begins
 LOOK = 0.00004  # [s] between looks
 GAIN = 0.05  # share of an arrival's deviation that moves the expectation of the next
