@@ -276,3 +276,18 @@ def test_clearance_uses_the_kinematics_of_the_model(name):
         R, p = model.frames(q[k])
         assert np.allclose(rotations[k], R, atol=1e-12)
         assert np.allclose(positions[k], p, atol=1e-12)
+
+
+def test_simulated_reaction_sensor_is_refused_and_a_weightless_tool_keeps_its_centre_of_mass_to_itself(parameters):
+    for options, reason in (({"sign": -1.0}, "set sensor.sign to -1"), ({"mass": 0.02}, "")):
+        world = unknown_tool(robot_model("ur5e"), 9, **options)
+        with SimulatedRobot(world) as robot:
+            arm = CalmArm(robot, world.model, PERIOD)
+            arm.speed[:] = 1.5
+            if reason:
+                with pytest.raises(CalibrationError, match=reason):
+                    session.calibrate(arm, parameters)
+            else:
+                found = session.calibrate(arm, parameters)
+                assert found.mass == pytest.approx(0.02, abs=0.002)
+                assert found.center_of_mass is None

@@ -15,6 +15,8 @@ app = typer.Typer(
     help="Find tool weight, sensor bias, mounting and tilt from the arm's own motion; test a calibration."
 )
 
+CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is no danger
+
 RobotOption = Annotated[str, typer.Option("--robot", help="sim, ros, or the address of an arm.")]
 ModelOption = Annotated[str, typer.Option("--model", help="Type of the arm, such as ur5e.")]
 ParamsOption = Annotated[
@@ -131,7 +133,7 @@ def zero(
 def _device(robot: str, model: str, seed: int, tool_mass: float, sensor: str) -> dict[str, Any]:
     """The simulated arm has a tool, a mounting, a bias and a tilt that nobody knows."""
     if robot != "sim":
-        return {"sensor": sensor} if sensor != "builtin" else {}
+        return {"sensor": sensor, "watchdog_hz": CALM_WATCHDOG_HZ}
     from ur_admittance.model import robot_model
     from ur_admittance.robots.unknown_tool import unknown_tool
 
