@@ -129,6 +129,15 @@ def start(s, u):
 
 
 @kernel
+def follow_moved_arm(s, u):
+    """An arm that was moved by other means while the controller was inactive must not be sent back at activation."""
+    for i in range(6):
+        if abs(s.q_command[i] - u.q[i]) > SLACK:
+            s.q_command[:] = u.q
+            return
+
+
+@kernel
 def enter_fault(s, status, value, bound):
     s.mode = FAULT
     s.status = status
@@ -211,6 +220,7 @@ def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
             s.target_id = u.target_id
             s.target_active = 0
             latch(s, R_measured, p_measured)
+            follow_moved_arm(s, u)
     elif s.mode == ACTIVE and u.request & LATCH_REFERENCE:
         latch(s, R_measured, p_measured)
 
