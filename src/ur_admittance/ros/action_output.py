@@ -1,7 +1,7 @@
 """Commands as goals of the FollowJointTrajectory action: for controllers that take nothing else.
 
 A goal per GOAL_PERIOD_S carries the commanded state forward by ``duration`` [s]:  q + qd T. A new goal takes the place
-of the old one, so the arm follows the present velocity. Slower than a topic by far: the response lags by a fraction of T.
+of the old one, so the arm follows the present velocity. Much slower than a topic: the response lags by a part of T.
 A goal that is rejected or aborted is tried again with a new trajectory, MOST_RETRIES times in a row at most.
 """
 
@@ -60,6 +60,9 @@ class ActionOutput:
 
     def listeners(self) -> int:
         return int(self._client.server_is_ready())
+
+    def nobody(self) -> str:
+        return f"no action server on {self.topic}; is that controller active?"
 
     def others(self) -> list[str]:
         return []  # any number of clients may exist; the controller tells by aborting goals

@@ -149,7 +149,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         output.open()
         try:
             if not loop.wait_for(lambda: output.listeners() > 0, MATCH_S):
-                raise RobotError(f"nobody listens on {output.topic}; is that controller active?")
+                raise RobotError(output.nobody())
 
             def begin() -> None:
                 controller.state["has_command"] = 0  # others may have moved the arm: start from where it is now
@@ -249,7 +249,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         model = self.description.model(p.base_link, p.tip_link)
         if set(p.joints) != set(model.joint_names):
             absent = [name for name in p.joints if name not in model.joint_names]
-            raise ModelError(f"joint {absent[0]} is not in robot_description, which has {', '.join(model.joint_names)}.")
+            has = ", ".join(model.joint_names)
+            raise ModelError(f"joint {absent[0]} (parameter joints) is not in robot_description, which has {has}.")
         return model
 
     def _new_output(self, model: RobotModel) -> Output:

@@ -146,6 +146,10 @@ class RosArm:
         self._s_status[0] = 0
         self._previous_ns = now
 
+    def posture(self, q: Any, qd: Any) -> None:
+        """Newest joint angles [rad] and speeds [rad/s], copied."""
+        q[:], qd[:] = self._q, self._qd
+
     def write(self, command: Any) -> Any:
         """Send the command if an output is open."""
         if command is not self._command:
@@ -169,7 +173,7 @@ class RosArm:
         if not self.has_joints:
             return self._missing_joints()
         if self._wrench is not None and not self.has_wrench:
-            return f"waiting for a wrench on {self._wrench.topic} ({_publishers(self._wrench)})"
+            return f"waiting for a wrench on {self._wrench.topic} ({self._wrench.publishers()})"
         return ""
 
     def _missing_joints(self) -> str:
@@ -178,15 +182,10 @@ class RosArm:
             absent = [name for name in self.joint_reader.names if name not in self.joint_reader.seen]
             names = ", ".join(self.joint_reader.seen[:12]) or "none"
             return f"waiting for joint {absent[0]} on {topic}; the joints there are: {names}"
-        return f"waiting for joint states on {topic} ({_publishers(self._joints)})"
+        return f"waiting for joint states on {topic} ({self._joints.publishers()})"
 
     def destroy(self) -> None:
         self._waiter.destroy()
         for polled in (self._joints, self._wrench, self._clock):
             if polled is not None:
                 polled.destroy()
-
-
-def _publishers(polled: Polled) -> str:
-    count = polled.publishers()
-    return "nobody publishes there" if count == 0 else f"{count} publisher{'s' if count > 1 else ''}, no message yet"

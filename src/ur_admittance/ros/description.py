@@ -45,8 +45,7 @@ class Description:
     def missing(self) -> str:
         if self.text:
             return ""
-        who = "nobody publishes there" if self._polled.publishers() == 0 else "no message yet; is it transient local?"
-        return f"waiting for the robot's description on {self._polled.topic} ({who})"
+        return f"waiting for the robot's description on {self._polled.topic} ({self._polled.publishers()})"
 
     def model(self, base_link: str, tip_link: str) -> RobotModel:
         """Raises ModelError with the sentence."""

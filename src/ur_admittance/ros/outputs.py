@@ -14,7 +14,7 @@ from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from ur_admittance.ros.cdr import Prepared
-from ur_admittance.ros.polled import COMMANDS
+from ur_admittance.ros.polled import COMMANDS, incompatible
 
 Array = NDArray[np.float64]
 
@@ -36,6 +36,7 @@ class Output(Protocol):
         """How many controllers take the commands."""
         ...
 
+    def nobody(self) -> str: ...
     def others(self) -> list[str]:
         """Names of other nodes that command the same controller."""
         ...
@@ -75,7 +76,16 @@ class TopicOutput:
             self._node.destroy_publisher(publisher)
 
     def listeners(self) -> int:
-        return int(self._node.count_subscribers(self.topic))
+        infos = self._node.get_subscriptions_info_by_topic(self.topic)
+        return sum(not incompatible(COMMANDS, info.qos_profile) for info in infos)
+
+    def nobody(self) -> str:
+        """Why nobody listens, as a sentence."""
+        for info in self._node.get_subscriptions_info_by_topic(self.topic):
+            reason = incompatible(COMMANDS, info.qos_profile)
+            if reason:
+                return f"{info.node_name} listens on {self.topic}, but its quality of service does not fit: {reason}"
+        return f"nobody listens on {self.topic}; is that controller active?"
 
     def others(self) -> list[str]:
         me = (self._node.get_name(), self._node.get_namespace())

@@ -49,8 +49,13 @@ def read_trajectory(data: bytes, names: Sequence[str]) -> list[Point]:
     count = reader.uint32()
     if count > MOST_POINTS:
         raise Malformed(f"a trajectory of {count} points: at most {MOST_POINTS} are taken.")
-    rows = [(reader.doubles(), reader.doubles(), reader.doubles(), reader.doubles(), reader.time_ns()) for _ in range(count)]
-    return points(given, [(q, qd, 1e-9 * time_ns) for q, qd, _, _, time_ns in rows], names)
+    rows = []
+    for _ in range(count):
+        q, qd = reader.doubles(), reader.doubles()
+        reader.doubles()  # accelerations
+        reader.doubles()  # effort
+        rows.append((q, qd, 1e-9 * reader.time_ns()))
+    return points(given, rows, names)
 
 
 def points(
@@ -60,7 +65,8 @@ def points(
     if not rows:
         return []
     if sorted(given) != sorted(names):
-        raise RobotError(f"trajectory refused: its joints are {', '.join(given[:12]) or 'none'}, not {', '.join(names)}.")
+        has = ", ".join(given[:12]) or "none"
+        raise RobotError(f"trajectory refused: its joints are {has}, must be {', '.join(names)}.")
     order = [list(given).index(name) for name in names]
     taken = []
     for i, (q, qd, time) in enumerate(rows):

@@ -11,7 +11,7 @@
 import sys
 import threading
 import time
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -29,7 +29,7 @@ from ur_admittance.model import robot_model
 from ur_admittance.model.urdf import generate
 from ur_admittance.ros import sim_messages as messages
 from ur_admittance.ros.arm import CLOCK_TOPIC, JOINT_TOPIC, WRENCH_TOPIC
-from ur_admittance.ros.cdr import Malformed, WrenchReader
+from ur_admittance.ros.cdr import WrenchReader
 from ur_admittance.ros.outputs import TRAJECTORY_TOPIC, VELOCITY_TOPIC
 from ur_admittance.ros.polled import COMMANDS, LATCHED, Polled
 from ur_admittance.ros.run import run
@@ -37,6 +37,7 @@ from ur_admittance.ros.sim_action import serve_action
 from ur_admittance.ros.sim_drive import Drive
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.simulation import Environment, FtSensor, Tool, World
+from ur_admittance.simulation.environment import Kind
 
 HAND_TIMEOUT = 0.5  # [s] the hand leaves the tool when its messages end
 MOST_STEPS = 50  # periods of physics that are caught up after a pause
@@ -252,11 +253,13 @@ class SimNode(Node):  # type: ignore[misc]
         for parameter in parameters:
             if parameter.name == "speed_scaling":
                 if not 0.0 <= parameter.value <= 1.0:
-                    return SetParametersResult(successful=False, reason="speed_scaling: must be 0 to 1")
+                    return SetParametersResult(successful=False, reason=f"speed_scaling = {parameter.value}: must be 0 to 1")
                 self.drive.scaling = parameter.value
                 self._scaling.publish(Float64(data=100.0 * parameter.value))
-            if parameter.name == "environment.kind" and parameter.value not in Environment.__annotations__["kind"].__args__:
-                return SetParametersResult(successful=False, reason=f"environment.kind: {parameter.value!r} is unknown")
+            if parameter.name == "environment.kind" and parameter.value not in get_args(Kind):
+                allowed = ", ".join(get_args(Kind))
+                reason = f"environment.kind = {parameter.value!r}: must be one of {allowed}"
+                return SetParametersResult(successful=False, reason=reason)
         return SetParametersResult(successful=True)
 
     def _report(self) -> None:
