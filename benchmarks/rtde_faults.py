@@ -26,7 +26,7 @@ SPEED = 0.2  # [m/s] of the reference, sideways
 MODEL = "ur5e"
 TRIES = 3
 # patience: a busy machine slows robot time down instead of losing cycles; times below are robot time
-OPTIONS = ("--patience", "0.03")
+OPTIONS = ("--patience", "0.4")
 
 
 @dataclass
@@ -207,7 +207,7 @@ def robot_killed(session: Session) -> Outcome:
 def program_paused(session: Session) -> Outcome:
     """The control computer stops sending for a while: the robot's watchdog must stop the arm."""
     session.emulator.tell("mark no more commands")
-    time.sleep(2.0)  # with patience some 60 robot cycles
+    time.sleep(1.5)  # longer than the emulator's patience
     outcome = Outcome(session.until_fault())
     _incident(session.emulator, outcome)
     outcome.moved_again = session.recovered()

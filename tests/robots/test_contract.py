@@ -25,13 +25,14 @@ def simulated(mode: str) -> Callable[[], Robot]:
 def emulator() -> EmulatorProcess:
     """A UR controller in another process. Payload 0, so that the tool's weight is in the reading; half speed and
     patience, so that a busy machine loses no cycle."""
-    return EmulatorProcess("--delay", "0.004", "--payload", "0", "--pace", "0.5", "--patience", "0.03").start()
+    return EmulatorProcess("--delay", "0.004", "--payload", "0", "--pace", "0.5", "--patience", "0.4").start()
 
 
 def rtde(command: str, sensor: str) -> Callable[[], Robot]:
     def make() -> Robot:
         emulator().tell("reset")
-        return RtdeRobot(emulator().host, robot_model("ur5e"), RtdeSettings(command=command, sensor=sensor))  # type: ignore[arg-type]
+        settings = RtdeSettings(command=command, sensor=sensor, state_patience=1.0)  # type: ignore[arg-type]
+        return RtdeRobot(emulator().host, robot_model("ur5e"), settings)
 
     return make
 

@@ -47,7 +47,7 @@ def run(
     delay: Annotated[float, typer.Option(help="Dead time of the joint servo [s].")] = 0.0,
     force_limit: Annotated[float, typer.Option(help="Force that trips a protective stop [N].")] = 250.0,
     patience: Annotated[
-        float, typer.Option(help="Wait this long [s] for the next streamed command; 0: strict real time.")
+        float, typer.Option(help="Wait this long [s] for a streamed command that is late; 0: strict real time.")
     ] = 0.0,
     pace: Annotated[float, typer.Option(min=0.01, max=10.0, help="Robot seconds per real second.")] = 1.0,
     duration: Annotated[float | None, typer.Option(help="End after this time [s].")] = None,

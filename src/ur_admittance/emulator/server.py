@@ -4,9 +4,9 @@
 
 select() waits for bytes until the next deadline. A cycle that is late is made up for, at most CATCH_UP of them in a
 row; after a longer pause the schedule moves on and robot time has a gap in real time, never in its own stamps.
-With ``patience`` a cycle waits that long for the next streamed command: on a busy machine robot time then runs slower
-than real time, but a client that keeps up with robot time sees no lost cycle. ``pace`` 0.5: robot time runs at half
-speed throughout.
+With ``patience`` the schedule waits up to that long for a streamed command that is late, once: on a busy machine robot
+time then runs slower than real time, but a client that keeps up with robot time sees no lost cycle. With ``pace`` 0.5
+robot time runs at half speed throughout.
 """
 
 import ctypes
@@ -34,6 +34,7 @@ class Server:
         self.running = True
         self.behind = 0.0  # [s] by which the schedule was moved
         self._cut_until = 0.0
+        self._waited = 0.0  # [s] for the command that is missing now
 
     def open(self) -> None:
         for port, kind in KINDS.items():
@@ -68,10 +69,18 @@ class Server:
             deadline = self._cycles_due(deadline, period)
             self._serve(deadline)
             if self.patience > 0.0:
-                limit = time.monotonic() + self.patience
-                while self.box.waits_for_command and time.monotonic() < limit and self.running:
-                    self._serve(min(limit, time.monotonic() + period), once=True)
-                deadline = max(deadline, time.monotonic())
+                deadline = max(deadline, self._wait_for_command(period))
+
+    def _wait_for_command(self, period: float) -> float:
+        """Spend what is left of the patience with a client that is late; returns the time now."""
+        if not self.box.waits_for_command:
+            self._waited = 0.0
+        begin = now = time.monotonic()
+        while self.box.waits_for_command and self._waited + now - begin < self.patience and self.running:
+            self._serve(now + period, once=True)
+            now = time.monotonic()
+        self._waited += now - begin
+        return now
 
     def _cycles_due(self, deadline: float, period: float) -> float:
         """Run the cycles whose time has come; returns the next deadline."""
@@ -87,6 +96,8 @@ class Server:
             self.box.cycle()
             deadline += period
             self._send_all()
+            if self.patience > 0.0:
+                return max(deadline, time.monotonic())  # nothing is made up for: the client could not keep up
         return deadline
 
     def _send_all(self) -> None:

@@ -59,7 +59,7 @@ class RtdeRobot:
         self.reason = ""  # why the arm takes no commands, in plain words
         self._info: RobotInfo | None = None
         self._link: Link | None = None
-        self._pace = Pace(self.period, -1.0)
+        self._pace = Pace(self.period, -1.0, self.settings.state_patience)
         self._builtin: BuiltinWrench | None = None
         self._driving = False  # commands are streamed and the watchdog is armed
         self._lost_while_driving = False
@@ -177,7 +177,7 @@ class RtdeRobot:
             self._brake(link)
         self._wait_for_standstill(link)
         if was_driving and link.program_running():
-            link.call("setWatchdog", IDLE_WATCHDOG_HZ, timeout=1.0)
+            link.call("setWatchdog", IDLE_WATCHDOG_HZ)
             self._kept_alive = time.monotonic()
 
     def zero_ft_sensor(self) -> None:
@@ -246,11 +246,11 @@ class RtdeRobot:
         return self._link
 
     def _begin(self, link: Link) -> None:
-        link.call("setWatchdog", IDLE_WATCHDOG_HZ, timeout=1.0)
+        link.call("setWatchdog", IDLE_WATCHDOG_HZ)
         self._driving = self._refused = self._lost_while_driving = False
         self._status, self.reason = Status.OK, ""
         self._kept_alive = time.monotonic()
-        self._pace = Pace(self.period, link.timestamp())
+        self._pace = Pace(self.period, link.timestamp(), self.settings.state_patience)
         self._epoch_ns = time.time_ns() - round(self._pace.timestamp * 1e9)
 
     def _start_driving(self, link: Link) -> bool:
@@ -258,7 +258,7 @@ class RtdeRobot:
         if not link.program_running() and not link.restart_program():
             self._refuse("the control program does not start on the robot")
             return False
-        if not link.call("setWatchdog", self.settings.watchdog_hz, timeout=1.0):
+        if not link.call("setWatchdog", self.settings.watchdog_hz):
             self._refuse("the robot did not arm its watchdog")
             return False
         self._pace.take(link.timestamp())  # arming took some cycles: this command belongs to the present one

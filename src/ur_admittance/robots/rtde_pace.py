@@ -7,15 +7,14 @@ each deviation, so that one late wake-up of this machine does not shift the cycl
 import time
 from collections.abc import Callable
 
-PATIENCE = 8.0  # [periods] to wait for a state
 LEAD = 0.0002  # [s] before the expected arrival at which looking begins
 LOOK = 0.00004  # [s] between looks
 GAIN = 0.05  # share of an arrival's deviation that moves the expectation of the next
 
 
 class Pace:
-    def __init__(self, period: float, timestamp: float) -> None:
-        self.period = period  # [s]
+    def __init__(self, period: float, timestamp: float, patience: float) -> None:
+        self.period, self.patience = period, patience  # [s]
         self.timestamp = timestamp  # robot time of the state in use [s]
         self.arrival = time.monotonic()  # when it was seen [s]
         self._expected = self.arrival + period
@@ -26,8 +25,8 @@ class Pace:
         return time.monotonic() - self.arrival
 
     def wait(self, newest: Callable[[], float]) -> bool:
-        """Until ``newest()`` is another time stamp than the one in use; False after a few periods."""
-        end = time.monotonic() + PATIENCE * self.period
+        """Until ``newest()`` is another time stamp than the one in use; False when none comes in time."""
+        end = time.monotonic() + self.patience
         early = self._expected - time.monotonic() - LEAD
         if 0.0 < early < self.period:
             time.sleep(early)

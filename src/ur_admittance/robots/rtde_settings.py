@@ -44,6 +44,7 @@ class RtdeSettings:
     take_over: bool = False  # stop a program that is running on the robot
     rt_priority: int = -1  # of the library's receive threads on a real-time kernel; -1: leave alone
     connect_timeout: float = 3.0  # [s]
+    state_patience: float = 0.016  # [s] that read() waits for a state that is late; after it the cycle goes on without
 
     def __post_init__(self) -> None:
         _need(self.command in ("speed", "servo"), f"command = {self.command!r}", "'speed' or 'servo'")
