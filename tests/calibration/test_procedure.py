@@ -28,10 +28,13 @@ CASES = [(name, seed) for name in MODELS for seed in range(SWEEP)] or [
 PERIOD = 0.002
 
 
-def calibrated(name, seed, parameters, **options):
-    world = unknown_tool(robot_model(name), seed, **options)
+def calibrated(name, seed, parameters, speed=None):
+    world = unknown_tool(robot_model(name), seed)
     with SimulatedRobot(world) as robot:
-        return world, session.calibrate(CalmArm(robot, world.model, PERIOD), parameters)
+        arm = CalmArm(robot, world.model, PERIOD)
+        if speed is not None:
+            arm.speed[:] = speed  # not calm, but this is no real arm
+        return world, session.calibrate(arm, parameters)
 
 
 def residuals(world, parameters, count, seed=0):
@@ -65,7 +68,7 @@ def test_unknown_tool_and_sensor_are_found_and_compensated_in_new_orientations(n
 
 
 def test_calibration_file_is_included_by_a_parameter_file(tmp_path, parameters):
-    _, found = calibrated("ur5e", 3, parameters)
+    _, found = calibrated("ur5e", 3, parameters, speed=1.5)
     save_calibration(found, tmp_path / "calibration.yaml")
     mine = tmp_path / "mine.yaml"
     mine.write_text(
@@ -100,11 +103,12 @@ def test_included_files_are_refused_with_the_place_of_the_mistake(tmp_path):
 
 
 def test_check_tells_a_good_calibration_from_drift_and_from_another_tool(parameters):
-    world, found = calibrated("ur5e", 4, parameters)
+    world, found = calibrated("ur5e", 4, parameters, speed=1.5)
     good = found.applied_to(parameters)
     bias = (np.array(good.sensor.bias) + [0, 2, 0, 0, 0, 0]).tolist()
     with SimulatedRobot(world) as robot:
         arm = CalmArm(robot, world.model, PERIOD)
+        arm.speed[:] = 1.5
         assert session.check(arm, good).good
         drifted = session.check(arm, good.changed({"sensor.bias": bias}))
         assert "drifted" in str(drifted)
