@@ -14,7 +14,7 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from ruckig import InputParameter, OutputParameter, Result, Ruckig
+from ruckig import InputParameter, OutputParameter, Result, Ruckig, Synchronization
 
 from ur_admittance.errors import ParameterError
 from ur_admittance.model import RobotModel
@@ -23,6 +23,7 @@ FloatArray = NDArray[np.float64]
 
 PATH_GAIN = 2.0  # [1/s] pull of the reference back onto the path
 MAX_JERK = 500.0  # [rad/s3] a UR's own motion profiles stay below this
+MEETING = 0.03  # [s] at most so far ahead: the time to meet changes with the aim, and further on they would swing
 UNLIMITED_SPEED_FACTOR = 1.02  # the follower may be a little faster than its input, or it would never catch up
 
 
@@ -90,7 +91,9 @@ class JointFollower:
         self._input.max_velocity = (UNLIMITED_SPEED_FACTOR * model.velocity).tolist()
         self._input.max_acceleration = [acceleration] * 6
         self._input.max_jerk = [MAX_JERK] * 6
+        self._input.synchronization = Synchronization.No  # each joint follows as closely as it can
         self._started = False
+        self._meeting_time = np.zeros(6)  # [s]
 
     def update(self) -> None:
         if not self._started:
@@ -99,7 +102,8 @@ class JointFollower:
             self._input.current_position = self._q_in.tolist()
             self._input.current_velocity = [0.0] * 6
             self._input.current_acceleration = [0.0] * 6
-        self._input.target_position = self._q_in.tolist()
+        # The input moves on while a joint catches up: aim at where they will meet.
+        self._input.target_position = (self._q_in + self._meeting_time * self._qd_in).tolist()
         self._input.target_velocity = np.clip(
             self._qd_in, [-v for v in self._input.max_velocity], self._input.max_velocity
         ).tolist()
@@ -107,6 +111,7 @@ class JointFollower:
         if result < Result.Working:  # an impossible target: keep the last motion's braking, never jump
             self._input.target_velocity = [0.0] * 6
             self._otg.update(self._input, self._output)
+        self._meeting_time[:] = np.minimum(self._output.trajectory.independent_min_durations, MEETING)
         self.q[:] = self._output.new_position
         self.qd[:] = self._output.new_velocity
         self.qdd[:] = self._output.new_acceleration
