@@ -61,7 +61,9 @@ def check_params(p):
             return False
         if not (p.desired_wrench_rate[part] >= 0.0 and p.bias_limit[part] >= 0.0):
             return False
-        if not (p.approach_speed[part] >= 0.0 and p.contact_threshold[part] >= 0.0 and p.max_contact_damping[part] >= 0.0):
+        if not (p.approach_speed[part] >= 0.0 and p.contact_threshold[part] >= 0.0):
+            return False
+        if not p.max_contact_damping[part] >= 0.0:
             return False
     for i in range(3):
         if not p.workspace_min[i] <= p.workspace_max[i]:
@@ -72,7 +74,9 @@ def check_params(p):
         return False
     if not (p.deadband_force >= 0.0 and p.deadband_torque >= 0.0 and p.drift_reset_threshold >= 0.0):
         return False
-    if not (p.max_force >= 0.0 and p.max_torque >= 0.0 and p.max_position_error >= 0.0 and p.max_orientation_error >= 0.0):
+    if not (p.max_force >= 0.0 and p.max_torque >= 0.0):
+        return False
+    if not (p.max_position_error >= 0.0 and p.max_orientation_error >= 0.0):
         return False
     if not (p.filter_cutoff_hz > 0.0 and p.engagement_time >= 0.0 and p.bias_time >= 0.0):
         return False

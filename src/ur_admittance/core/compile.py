@@ -9,10 +9,10 @@ import os
 import tempfile
 from pathlib import Path
 
+import numpy as np
 from numba import carray, config, njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
-import numpy as np
 
 
 def _cache_directory():
