@@ -44,8 +44,14 @@ class IdealArm:
         self.parameters = Parameters()
         self.params, self.state = new(PARAMS), new(STATE)
         self.p, self.s = self.params[0], self.state[0]
-        self.set(**{"admittance.min_motion_threshold": 0.0, "admittance.min_motion_threshold_torque": 0.0,
-                    "admittance.filter_coefficient": 1.0} | changes)
+        self.set(
+            **{
+                "admittance.min_motion_threshold": 0.0,
+                "admittance.min_motion_threshold_torque": 0.0,
+                "admittance.filter_coefficient": 1.0,
+            }
+            | changes
+        )
         self.q_start = np.array(self.model.home if q is None else q, float)
         self.target = (0, np.zeros(3), np.eye(3))
         if active:
@@ -79,7 +85,14 @@ class IdealArm:
     def pose(self, q=None):
         """(R, p) of the TCP at the commanded joints."""
         R, p, J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
-        forward(self.p["chain_rotation"], self.p["chain_position"], np.array(self.s["q_command"] if q is None else q), R, p, J)
+        forward(
+            self.p["chain_rotation"],
+            self.p["chain_position"],
+            np.array(self.s["q_command"] if q is None else q),
+            R,
+            p,
+            J,
+        )
         return R, p
 
 

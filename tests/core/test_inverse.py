@@ -119,10 +119,9 @@ def test_away_from_singularities_qd_is_the_inverse_of_pinocchios_jacobian(ideal_
 
 
 @njit(cache=True, error_model="numpy")
-def random_walk(params, state, sample, command, changes, seed):
+def random_walk(params, state, sample, command, changes, wrenches, twists, requests):
     """Ticks with random pushes, references, targets and parameter sets; the arm lags a little. Returns the worst ratios
     of speed, acceleration and position to their bounds, and whether everything was finite."""
-    np.random.seed(seed)
     worst = np.zeros(3)
     u, s = sample[0], state[0]
     q_arm, previous = u.q.copy(), np.zeros(6)
@@ -131,11 +130,9 @@ def random_walk(params, state, sample, command, changes, seed):
             revision = params[0].revision + 1
             params[:] = changes[k // 200]
             params[0].revision = revision
-            for i in range(6):
-                big = 25.0 if i < 3 else 3.0
-                u.wrench[i] = np.random.normal() * big
-                u.reference_twist[i] = np.random.normal() * (0.2 if np.random.random() < 0.3 else 0.0)
-            u.request = 1 if np.random.random() < 0.9 else 2
+            u.wrench[:] = wrenches[k // 200]
+            u.reference_twist[:] = twists[k // 200]
+            u.request = requests[k // 200]
             if s.mode == 3:
                 u.request = 4
         p = params[0]
@@ -174,7 +171,12 @@ def test_no_joint_bound_is_exceeded_in_a_random_walk(ideal_arm, sweep, robot):
     changes["max_force"], changes["max_torque"] = 1e4, 1e4
     sample, command = new(SAMPLE), new(COMMAND)
     sample["dt"], sample["q"] = 0.002, rng.uniform(-2, 2, 6)
-    speed, acceleration, outside = random_walk(arm.params, arm.state, sample, command, changes, 5)
+    wrenches = rng.normal(size=(count, 6)) * [25, 25, 25, 3, 3, 3]
+    twists = rng.normal(size=(count, 6)) * 0.2 * (rng.random((count, 6)) < 0.3)
+    requests = rng.choice([1, 1, 1, 1, 1, 1, 1, 1, 2], count)  # activate, now and then deactivate
+    speed, acceleration, outside = random_walk(
+        arm.params, arm.state, sample, command, changes, wrenches, twists, requests
+    )
     assert 0.99 < speed <= 1.0 + 1e-9  # the bounds are really reached
     assert acceleration <= 1.0 + 1e-6
     assert outside <= 1e-9

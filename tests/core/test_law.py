@@ -39,7 +39,12 @@ def test_exact_integrator_agrees_with_scipy(name, dt):
     m, d, k = CASES[name]
     x0, v0, force, end = 0.03, -0.2, 7.0, 0.4
     oracle = solve_ivp(
-        lambda t, y: [y[1], (force - d * y[1] - k * y[0]) / m], (0, end), [x0, v0], method="DOP853", rtol=1e-12, atol=1e-14
+        lambda t, y: [y[1], (force - d * y[1] - k * y[0]) / m],
+        (0, end),
+        [x0, v0],
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-14,
     ).y[:, -1]
     x, v = run(EXACT, m, d, k, force, dt, round(end / dt), x0, v0)
     assert x == pytest.approx(oracle[0], abs=1e-9)

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ur_admittance.core.records import Limit, Mode, Request
+from ur_admittance.core.records import COMMAND, Limit, Mode, Request, new
+from ur_admittance.core.tick import tick
 
 X, Y, Z = np.eye(6)[:3]
 LIGHT = {"admittance.mass": [2.0] * 3 + [0.2] * 3}
@@ -21,7 +22,9 @@ def accelerations(log, dt=0.002):
 
 def test_a_blow_accelerates_the_tool_no_faster_than_the_limit(ideal_arm):
     arm = ideal_arm(**LIGHT)
-    log = np.concatenate([arm.run(0.1, push=[60, 50, -40, 5, -5, 4]), arm.run(0.1, push=[-60, 50, 40, 5, 5, -4]), arm.run(0.3)])
+    log = np.concatenate(
+        [arm.run(0.1, push=[60, 50, -40, 5, -5, 4]), arm.run(0.1, push=[-60, 50, 40, 5, 5, -4]), arm.run(0.3)]
+    )
     linear, angular = accelerations(log)
     assert 4.99 < linear.max() <= 5.0 * (1 + 1e-6)
     assert angular.max() <= 25.0 * (1 + 1e-6)
@@ -174,3 +177,27 @@ def test_activation_and_reset_move_nothing(ideal_arm):
     log = np.concatenate([arm.run(0.1, request=Request.RESET_FAULT), arm.run(0.1, request=Request.ACTIVATE)])
     assert arm.s["mode"] == Mode.ACTIVE
     assert np.abs(log["qd"]).max() < 1e-12
+
+
+def test_an_arm_that_was_moved_while_inactive_is_not_sent_back(ideal_arm):
+    arm = ideal_arm(active=False)
+    arm.run(0.01)
+    u = arm.samples(1, request=Request.ACTIVATE)
+    u["q"] += [0.5, 0.1, 0, 0, -0.2, 0]
+    command = new(COMMAND)
+    tick(arm.params, arm.state, u, command)
+    assert command[0]["mode"] == Mode.ACTIVE
+    assert command[0]["q"] == pytest.approx(u[0]["q"], abs=1e-12)
+    assert np.abs(command[0]["qd"]).max() < 1e-12
+
+
+def test_the_sag_of_a_loaded_arm_is_not_followed_at_activation(ideal_arm):
+    arm = ideal_arm(active=False)
+    arm.run(0.01)
+    held = arm.s["q_command"].copy()
+    u = arm.samples(1, request=Request.ACTIVATE)
+    u["q"] += 0.005
+    for _ in range(500):
+        tick(arm.params, arm.state, u, new(COMMAND))
+        u["request"] = Request.NONE
+    assert arm.s["q_command"] == pytest.approx(held, abs=1e-3)

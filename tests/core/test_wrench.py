@@ -59,9 +59,14 @@ def test_gravity_of_the_tool_is_removed_at_any_orientation(R_tcp, R_mount, com, 
     weight = R_base_sensor.T @ (mass * gravity)
     raw = np.concatenate([weight, np.cross(com, weight)]) + np.concatenate([bias, bias / 10.0])
     wrench, force, torque = conditioned(
-        raw, R_tcp, R_tcp_sensor=R_mount, p_tcp_sensor=[0.01, -0.02, 0.1], tool_weight_base=mass * gravity, tool_com=com,
+        raw,
+        R_tcp,
+        R_tcp_sensor=R_mount,
+        p_tcp_sensor=[0.01, -0.02, 0.1],
+        tool_weight_base=mass * gravity,
+        tool_com=com,
         sensor_bias=np.concatenate([bias, bias / 10.0]),
-    )  # fmt: skip
+    )
     assert np.allclose(wrench, 0.0, atol=1e-12)
     assert (force, torque) == pytest.approx((0.0, 0.0), abs=1e-12)
 

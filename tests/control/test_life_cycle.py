@@ -1,0 +1,184 @@
+"""Life cycle, parameters, references and zeroing, as a program sees them."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+
+from ur_admittance.core.records import Mode, Status
+from ur_admittance.errors import CalibrationError, LifecycleError, ParameterError
+
+NOT_YET = ("activate", "deactivate", "reset_fault", "latch_reference", "cleanup", "zero_ft_sensor")
+PUSH = np.array([10.0, 0, 0, 0, 0, 0])
+
+
+@pytest.mark.parametrize("action", NOT_YET)
+def test_an_unconfigured_controller_does_nothing_but_configure(bench, action):
+    with pytest.raises(LifecycleError, match="unconfigured"):
+        getattr(bench().controller, action)()
+
+
+def test_every_action_that_does_not_fit_is_refused_and_changes_nothing(bench):
+    b = bench()
+    c = b.controller
+    c.configure()
+    with pytest.raises(LifecycleError, match="already configured"):
+        c.configure()
+    with pytest.raises(LifecycleError, match="not in fault"):
+        c.reset_fault()
+    c.activate()
+    b.run(0.1, PUSH)
+    for action in (c.activate, c.cleanup, c.reset_fault, c.configure):
+        with pytest.raises(LifecycleError):
+            action()
+    assert c.mode == Mode.ACTIVE
+    b.run(0.002, [200, 0, 0, 0, 0, 0])
+    assert (c.mode, c.status) == (Mode.FAULT, Status.OVER_FORCE)
+    assert c.reason == "stopped: force 200.0 N is above safety.max_force 100.0 N"
+    with pytest.raises(LifecycleError, match="reset the fault first"):
+        c.activate()
+
+
+def test_the_whole_life(bench):
+    b = bench().active()
+    c = b.controller
+    assert np.abs(b.run(0.5, PUSH)[-1]).max() > 0.05
+    c.deactivate()
+    b.run(0.002, PUSH)
+    assert c.mode == Mode.STOPPING
+    b.run(0.5, PUSH)
+    assert c.mode == Mode.INACTIVE
+    assert not b.qd.any()
+    c.activate()
+    b.run(0.2, wrench_age=0.1)
+    assert c.status == Status.STALE_WRENCH
+    assert c.mode in (Mode.INACTIVE, Mode.FAULT)
+    c.deactivate()
+    b.run(0.1)
+    c.cleanup()
+    assert not c.configured
+    c.configure()
+    c.activate()
+    b.run(0.1)
+    assert c.mode == Mode.ACTIVE
+
+
+def test_a_fault_is_left_by_reset_and_activation_without_motion(bench):
+    b = bench().active()
+    b.run(0.3, PUSH)
+    b.run(0.5, joint_age=1.0)
+    assert b.controller.status == Status.STALE_JOINTS
+    b.controller.reset_fault()
+    b.run(0.002)
+    assert b.controller.mode == Mode.INACTIVE
+    b.controller.activate()
+    assert np.abs(b.run(0.3)).max() < 1e-9
+    assert b.controller.mode == Mode.ACTIVE
+
+
+def test_changes_are_taken_over_together_at_the_next_update(bench):
+    b = bench().active()
+    c = b.controller
+    revision = c.params["revision"]
+    c.set_parameters({"admittance.mass": [4.0] * 6, "max_linear_velocity": 0.2})
+    assert c.params["mass"][0] == 8.0
+    b.run(0.002)
+    assert c.params["mass"][0] == 4.0
+    assert c.params["max_velocity"][0] == 0.2
+    assert c.params["revision"] == revision + 1
+
+
+def test_a_bad_change_is_refused_whole_with_its_name_and_value(bench):
+    c = bench().active().controller
+    before = c.params.tobytes()
+    with pytest.raises(ParameterError, match=r"admittance\.mass\[2\].*-1"):
+        c.set_parameters({"max_linear_velocity": 0.1, "admittance.mass": [1, 1, -1, 1, 1, 1]})
+    c.update()
+    assert c.params.tobytes() == before
+    assert c.parameters.max_linear_velocity == 0.5
+
+
+@pytest.mark.parametrize("change", [{"control_rate": 250.0}, {"tip_link": "tool1"}])
+def test_what_is_fixed_changes_only_while_unconfigured(bench, change):
+    c = bench().active().controller
+    with pytest.raises(ParameterError, match="unconfigured"):
+        c.set_parameters(change)
+
+
+def test_with_dynamic_parameters_off_nothing_changes_live(bench):
+    c = bench(dynamic_parameters=False).active().controller
+    with pytest.raises(ParameterError, match="dynamic_parameters is false"):
+        c.set_parameters({"admittance.mass": [4.0] * 6})
+
+
+def test_a_streamed_twist_that_is_not_renewed_ends(bench):
+    b = bench().active()
+    b.controller.set_reference_twist([0.05, 0, 0, 0, 0, 0])
+    assert np.abs(b.run(0.05)[-1]).max() > 0.01
+    b.run(0.05)
+    b.run(0.3)
+    assert np.abs(b.qd).max() < 1e-3
+    assert not b.controller.sample["reference_twist"].any()
+
+
+@pytest.mark.parametrize("method", ["set_reference_twist", "set_reference_wrench"])
+@pytest.mark.parametrize("value", [[np.nan] + [0.0] * 5, [0.0] * 5])
+def test_references_that_are_not_six_finite_numbers_are_refused(bench, method, value):
+    with pytest.raises(ParameterError):
+        getattr(bench().controller, method)(value)
+
+
+def test_a_target_that_is_no_rotation_is_refused(bench):
+    with pytest.raises(ParameterError, match="rotation"):
+        bench().controller.set_target_pose([0.3, 0, 0.3], 1.1 * np.eye(3))
+
+
+def test_latching_the_reference_lets_the_spring_forget(bench):
+    b = bench(
+        **{"admittance.stiffness": [200.0] * 3 + [20.0] * 3, "admittance.stiffness_engagement_time": 0.0}
+    ).active()
+    b.run(2.0, PUSH)
+    q = b.q.copy()
+    b.controller.latch_reference()
+    b.run(0.002, PUSH)
+    assert np.abs(b.controller.state["offset"]).max() < 1e-3
+    b.run(2.0)
+    assert np.abs(b.q - q).max() < 0.02
+
+
+def test_zeroing_makes_a_steady_reading_the_new_zero(bench):
+    b = bench().active()
+    reading = np.array([0.8, -0.3, 0.2, 0.02, 0.01, -0.03])
+    b.run(0.6, reading)
+    change = b.controller.zero_ft_sensor()
+    assert change == pytest.approx(reading, abs=1e-9)
+    b.run(0.2, reading)
+    assert np.abs(b.controller.command["wrench_sensor"]).max() < 1e-6
+
+
+def test_zeroing_is_refused_while_moving_shaking_or_too_early(bench):
+    b = bench().active()
+    with pytest.raises(CalibrationError, match="readings so far"):
+        b.controller.zero_ft_sensor()
+    b.run(0.6, PUSH)
+    with pytest.raises(CalibrationError, match="moves"):
+        b.controller.zero_ft_sensor()
+    b = bench().active()
+    for k in range(300):
+        b.run(0.002, [1.2 * (-1) ** k, 0, 0, 0, 0, 0])
+    with pytest.raises(CalibrationError, match="force varies"):
+        b.controller.zero_ft_sensor()
+
+
+def test_memory_is_flat_over_ten_thousand_updates(bench):
+    b = bench().active()
+    update = b.controller.update
+    for _ in range(100):
+        update()
+    tracemalloc.start()
+    first = tracemalloc.get_traced_memory()[0]
+    for _ in range(10_000):
+        update()
+    last = tracemalloc.get_traced_memory()[0]
+    tracemalloc.stop()
+    assert last - first < 10_000  # bytes: less than one per update; the drift monitor's window fills slowly
