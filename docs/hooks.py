@@ -1,0 +1,182 @@
+"""What MkDocs does while it builds: tables made from the program itself, measured numbers, formulas as MathML.
+
+    <!-- table: parameters -->           the schema        <!-- table: cli -->        the command line
+    <!-- table: status -->               the fault codes   <!-- table: scenarios -->  ur-admittance sim --list
+    {{ errata.bent_path.beside_mm }}     a number from docs/measured/errata.json; {{ x | .1f }} formats it
+"""
+
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+
+DOCS = Path(__file__).resolve().parent
+TABLE = re.compile(r"<!-- table: (\w+) -->")
+NUMBER = re.compile(r"\{\{ *([\w.]+)(?: *\| *([^}]+?))? *\}\}")
+INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
+BLOCK = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
+    markdown = TABLE.sub(lambda match: TABLES[match[1]](), markdown)
+    return NUMBER.sub(lambda match: number(match[1], match[2]), markdown)
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Any) -> str:
+    """Formulas become MathML, which browsers draw themselves: no script, no font from elsewhere."""
+    html = BLOCK.sub(lambda match: convert(_plain(match[1]), display="block"), html)
+    return INLINE.sub(lambda match: convert(_plain(match[1])), html)
+
+
+def _plain(text: str) -> str:
+    return text.strip().replace("&lt;", "<").replace("&gt;", ">").replace("&amp;", "&")
+
+
+def number(name: str, form: str | None) -> str:
+    """A measured number; a name that does not exist fails the build."""
+    file, *keys = name.split(".")
+    value: Any = json.loads((DOCS / "measured" / f"{file}.json").read_text())
+    for key in keys:
+        value = value[key]
+    return format(value, form) if form else (f"{value:.3g}" if isinstance(value, float) else str(value))
+
+
+def cell(text: Any) -> str:
+    return str(text).replace("|", "\\|").replace("\n", " ")
+
+
+def rows(head: list[str], body: list[list[Any]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    return "\n".join([*lines, *("| " + " | ".join(cell(value) for value in row) + " |" for row in body)])
+
+
+def parameters() -> str:
+    from ur_admittance.cli.params import _default
+    from ur_admittance.params.table import rows as schema
+
+    groups: dict[str, list[Any]] = {}
+    for row in schema().values():
+        groups.setdefault(row.name.rpartition(".")[0], []).append(row)
+    text = []
+    for group, members in groups.items():
+        text += ["", f"## {group or 'General'}", ""]
+        body = [[f"`{row.name}`", _default(row.default), row.unit, row.allowed, row.help] for row in members]
+        text.append(rows(["name", "default", "unit", "allowed", "what it does"], body))
+    return "\n".join(text)
+
+
+def presets() -> str:
+    from ur_admittance.params import PRESETS
+    from ur_admittance.params.presets import preset_text
+
+    return "\n\n".join(f"### {name}\n\n```yaml\n{preset_text(name)}```" for name in PRESETS)
+
+
+def cli() -> str:
+    import typer
+
+    from ur_admittance.cli import app
+
+    command = typer.main.get_command(app)
+    context = typer.Context(command, info_name="ur-admittance")
+    return "\n\n".join(_command(child, f"ur-admittance {name}", context) for name, child in command.commands.items())  # type: ignore[attr-defined]
+
+
+def _command(command: Any, path: str, parent: Any) -> str:
+    import typer
+
+    context = typer.Context(command, info_name=path, parent=None)
+    text = [f"## {path}", "", (command.help or "").strip(), "", "```text", f"{path} {' '.join(command.collect_usage_pieces(context))}", "```", ""]
+    body = []
+    for parameter in command.params:
+        names = ", ".join([*parameter.opts, *parameter.secondary_opts]) if parameter.param_type_name == "option" else parameter.name.upper()
+        default = parameter.default
+        shown = "" if default is None or callable(default) or default is False or "Undefined" in repr(default) or "Sentinel" in repr(default) else default
+        body.append([f"`{names}`", shown, getattr(parameter, "help", "") or ""])
+    if body:
+        text.append(rows(["option", "default", "what it does"], body))
+    for name, child in getattr(command, "commands", {}).items():
+        text += ["", _command(child, f"{path} {name}", context).replace("## ", "### ", 1)]
+    return "\n".join(text)
+
+
+def status() -> str:
+    from ur_admittance.control.faults import REMEDIES, SENTENCES
+    from ur_admittance.core.records import Status
+
+    body = []
+    for code in Status:
+        words = re.sub(r"\{(0|1)(ms|mm)?(:[^}]*)?\}", lambda m: "*value*" if m[1] == "0" else "*limit*", SENTENCES[code])
+        words = words.replace("{input}", "*joint state, wrench or reference*")
+        body.append([int(code), f"`{code.name}`", words, REMEDIES.get(code, "")])
+    return rows(["code", "name", "what it says", "what to do"], body)
+
+
+def modes() -> str:
+    from ur_admittance.core.records import Mode
+
+    words = {
+        "INACTIVE": "holds the last command",
+        "ACTIVE": "obeys forces",
+        "STOPPING": "slows down inside the limits, then inactive",
+        "FAULT": "slows down inside the limits, then holds until an explicit reset",
+    }
+    return rows(["code", "mode", "what the arm does"], [[int(mode), f"`{mode.name}`", words[mode.name]] for mode in Mode])
+
+
+def limits() -> str:
+    from ur_admittance.core.records import Limit
+
+    return rows(["bit", "name"], [[int(limit), f"`{limit.name}`"] for limit in Limit if limit])
+
+
+def records() -> str:
+    """Fields of the four records with the comments that stand beside them in the source."""
+    source = (DOCS.parent / "src" / "ur_admittance" / "core" / "records.py").read_text()
+    text = []
+    for name in ("SAMPLE", "COMMAND", "STATE", "PARAMS"):
+        block = source[source.index(f"{name} = np.dtype(") :]
+        block = block[: block.index("align=True")]
+        fields = re.findall(r'^\s+\("(\w+)", (\w+)(?:, ([^)]+\)?))?\),(?:\s*# (.*))?$', block, re.MULTILINE)
+        body = [[f"`{field}`", shape or "1", comment] for field, _, shape, comment in fields]
+        text += [f"## {name}", "", rows(["field", "shape", "meaning"], body), ""]
+    return "\n".join(text)
+
+
+def scenarios() -> str:
+    from ur_admittance.simulation.scenarios import SCENARIOS
+
+    body = [[f"`{name}`", scenario.summary, ", ".join(f"`{o}`" for o in scenario.options)] for name, scenario in SCENARIOS.items()]
+    return rows(["scenario", "what happens", "options"], body)
+
+
+def models() -> str:
+    from ur_admittance.model import MODEL_NAMES, robot_model
+
+    body = [[f"`{name}`", f"{(m := robot_model(name)).payload_kg:g} kg", f"{m.reach_m:g} m", " ".join(m.notes)] for name in MODEL_NAMES]
+    return rows(["type", "payload", "reach", "doubts"], body)
+
+
+def examples() -> str:
+    body = []
+    for file in sorted((DOCS.parent / "examples").glob("[0-9]*.py")):
+        summary = file.read_text().split('"""')[1].strip().splitlines()[0]
+        body.append([f"`examples/{file.name}`", summary])
+    return rows(["file", "what it shows"], body)
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "parameters": parameters,
+    "presets": presets,
+    "cli": cli,
+    "status": status,
+    "modes": modes,
+    "limits": limits,
+    "records": records,
+    "scenarios": scenarios,
+    "models": models,
+    "examples": examples,
+}
