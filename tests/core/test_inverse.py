@@ -141,7 +141,8 @@ def random_walk(params, state, sample, command, changes, wrenches, twists, reque
         tick_one(params[0], s, u, command[0])
         c = command[0]
         for i in range(6):
-            worst[0] = max(worst[0], abs(c.qd[i]) / p.joint_velocity[i]) if k % 200 > 100 else worst[0]
+            # A limit that was lowered below the present speed is approached from above, never away from it.
+            worst[0] = max(worst[0], abs(c.qd[i]) / max(p.joint_velocity[i], abs(previous[i])))
             worst[1] = max(worst[1], abs(c.qd[i] - previous[i]) / (p.joint_acceleration[i] * u.dt))
             worst[2] = max(worst[2], c.q[i] - p.joint_upper[i], p.joint_lower[i] - c.q[i])
             if not (np.isfinite(c.q[i]) and np.isfinite(c.qd[i])):
