@@ -27,12 +27,19 @@ def demo(
     name: Annotated[str, typer.Option(help="Of this controller, to run several.")] = "demo",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     duration: Annotated[float | None, typer.Option(help="End after this time [s]; default: Ctrl-C.")] = None,
+    realtime: Annotated[bool, typer.Option(help="Ask for real-time scheduling.")] = True,
     calm: Annotated[bool, typer.Option("--calm", help="No pushes until you make one.")] = False,
 ) -> None:  # fmt: skip
     """A simulated arm in the browser: drag the ball on its tool and feel mass, damping and stiffness."""
     from ur_admittance import dashboard
 
     parameters = parameters_from(preset) if preset else None
+
+    def say(text: str) -> None:
+        if starting.done():
+            starting.result()  # a page that cannot start is told before the controller is loaded
+        typer.echo(f"  {text}", err=True)
+
     with ThreadPoolExecutor(1) as other:  # the web server loads while this process loads the controller
         starting = other.submit(dashboard.start, name, host, port, token, folder)
         try:
@@ -44,11 +51,13 @@ def demo(
                 name=name,
                 restless=not calm,
                 duration=duration,
-                say=lambda text: typer.echo(f"  {text}", err=True),
+                privileged=realtime,
+                say=say,
                 beside=lambda: _page(starting, browser),
             )
         finally:
-            starting.result().stop()
+            if starting.exception() is None:
+                starting.result().stop()
     typer.echo(str(report), err=True)
 
 

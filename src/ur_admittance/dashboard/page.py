@@ -30,6 +30,8 @@ FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks
 STATUS_S = 0.2
 SCENE_S = 1.0  # how often the simulation is asked what stands there
+CAMERA, LOOK_AT = (2.35, -1.75, 1.15), (0.30, 0.06, 0.22)  # [m] tool and wrist large, the base in view
+FIELD_OF_VIEW = 0.68  # [rad] vertical
 CONTROL_WIDTH, PLOT_WIDTH = 400, 340  # [px]
 
 # What viser offers to a browser and this page does not: uploads into memory, a tunnel to a public server.
@@ -71,8 +73,9 @@ class LivePage:
         gui, scene = server.gui, server.scene
         gui.configure_theme(dark_mode=False, show_logo=False, show_share_button=False, brand_color=(66, 99, 235))
         gui.set_panel_label("ur_admittance")
-        server.initial_camera.position = (1.75, -1.15, 0.85)
-        server.initial_camera.look_at = (0.28, 0.05, 0.12)
+        server.initial_camera.position = CAMERA
+        server.initial_camera.look_at = LOOK_AT
+        server.initial_camera.fov = FIELD_OF_VIEW
         scene.world_axes.visible = False
         self._marks = Marks(scene)
         self._handle = Handle(scene, self.link, self.clients)

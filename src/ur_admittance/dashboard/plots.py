@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 SPAN_S = 10.0
 SAMPLE_HZ = 30.0
 DRAW_HZ = 8.0
-AXES = (("x", "#e03131"), ("y", "#2f9e44"), ("z", "#1971c2"))
+AXES = (("x forward", "#e03131"), ("y left", "#2f9e44"), ("z up", "#1971c2"))
 JOINTS = (
     ("base", "#e03131"),
     ("shoulder", "#f08c00"),
@@ -79,7 +79,7 @@ class _Curve:
         empty = np.array([-SPAN_S, 0.0])
         self.handle = gui.add_uplot(
             (empty, *(np.zeros(2) for _ in series)),
-            ({"label": "time [s]"}, *({"label": label, "stroke": colour, "width": 1.6} for label, colour in series)),
+            ({"label": "s"}, *({"label": label, "stroke": colour, "width": 1.6} for label, colour in series)),
             title=title,
             scales={"x": {"time": False, "range": (-SPAN_S, 0.0)}},
             axes=({"show": False}, {"size": 44}),

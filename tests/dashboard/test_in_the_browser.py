@@ -1,0 +1,180 @@
+"""What somebody does in the browser, and what the controller makes of it."""
+
+import numpy as np
+import pytest
+
+from ur_admittance import dashboard
+from ur_admittance.params import load_parameters
+
+pytestmark = pytest.mark.timeout(300)
+
+ACTIVE, FAULT = 1, 3
+
+
+def drag(tab, on_screen, demo, dx, dy, hold_s=1.5):
+    """Drag the ball on the tool by some pixels and keep it there."""
+    x, y = on_screen(tab, demo.tcp)
+    tab.mouse.move(x, y)
+    tab.mouse.down()
+    for i in range(1, 9):
+        tab.mouse.move(x + dx * i / 8, y + dy * i / 8)
+        tab.wait_for_timeout(60)
+    tab.wait_for_timeout(1000 * hold_s)
+
+
+def number_beside(tab, label):
+    """The number input of a slider."""
+    return tab.locator("label", has_text=label).locator("xpath=ancestor::div[2]").locator("input").last
+
+
+def test_a_slider_changes_the_parameter_in_the_running_controller(demo, visit, eventually):
+    tab = visit(demo.url)
+    number_beside(tab, "Mass").fill("20")
+    eventually(lambda: demo.parameter("admittance", "mass")[:3] == [20.0] * 3)
+    assert demo.parameter("admittance", "mass")[3:] == [0.8] * 3, "turning is left alone"
+    tab.get_by_text("Pushed, it takes about").wait_for()
+
+
+def test_dragging_the_ball_pulls_the_arm_which_stays_where_it_is_left(demo, visit, on_screen, eventually):
+    tab = visit(demo.url)
+    before = demo.tcp
+    drag(tab, on_screen, demo, 0, -60)
+    moved = demo.tcp - before
+    assert moved[2] > 0.03, "the pointer went up on the screen"
+    tab.mouse.up()
+    eventually(lambda: np.linalg.norm(demo.command["twist"]) < 1e-3)
+    left = demo.tcp
+    tab.wait_for_timeout(1500)
+    assert np.linalg.norm(demo.tcp - left) < 0.003
+
+
+def test_with_a_spring_the_arm_returns_when_the_ball_is_let_go(demo, visit, on_screen, eventually):
+    demo.send({"set": {"admittance.stiffness": [300.0] * 3 + [0.0] * 3}})
+    tab = visit(demo.url)
+    tab.wait_for_timeout(1500)
+    before = demo.tcp
+    drag(tab, on_screen, demo, 0, -60)
+    assert np.linalg.norm(demo.tcp - before) > 0.03
+    tab.mouse.up()
+    eventually(lambda: np.linalg.norm(demo.tcp - before) < 0.015)
+
+
+def test_a_push_button_moves_the_arm_along_its_axis(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    before = demo.tcp
+    press(tab, "left")
+    eventually(lambda: demo.tcp[1] - before[1] > 0.08)
+    assert abs(demo.tcp[2] - before[2]) < 0.02
+
+
+@pytest.mark.parametrize("way", ["button", "key", "key in an input field"])
+def test_stop_stops(demo, visit, eventually, way):
+    tab = visit(demo.url)
+    demo.send({"push": {"wrench": [0, 20, 0, 0, 0, 0], "seconds": 2.0}})
+    if way == "button":
+        tab.locator("#stop-everything").dispatch_event("click")
+    elif way == "key":
+        tab.keyboard.press("Escape")
+    else:
+        number_beside(tab, "Mass").focus()
+        tab.keyboard.press("Escape")
+    eventually(lambda: demo.mode != ACTIVE)
+    eventually(lambda: np.linalg.norm(demo.command["qd"]) < 1e-6)
+    tab.get_by_text("Holding still").wait_for()
+
+
+def test_two_clients_agree_and_one_has_control(demo, visit, press, eventually):
+    first, second = visit(demo.url), visit(demo.url)
+    second.get_by_text("You are watching.").wait_for()
+    number_beside(first, "Mass").fill("12")
+    eventually(lambda: demo.parameter("admittance", "mass")[0] == 12.0)
+    eventually(lambda: number_beside(second, "Mass").input_value() == "12")
+    number_beside(second, "Mass").fill("33")
+    second.get_by_text("Somebody else has control. Press").wait_for()
+    eventually(lambda: number_beside(second, "Mass").input_value() == "12")
+    assert demo.parameter("admittance", "mass")[0] == 12.0
+    press(second, "Take control")
+    first.get_by_text("You are watching.").wait_for()
+    number_beside(second, "Mass").fill("15")
+    eventually(lambda: demo.parameter("admittance", "mass")[0] == 15.0)
+    eventually(lambda: number_beside(first, "Mass").input_value() == "15")
+
+
+def test_a_watcher_can_stop_the_arm(demo, visit, eventually):
+    visit(demo.url)
+    second = visit(demo.url)
+    second.get_by_text("You are watching.").wait_for()
+    second.keyboard.press("Escape")
+    eventually(lambda: demo.mode != ACTIVE)
+
+
+def test_a_bad_value_is_refused_with_the_sentence_of_the_schema(demo, visit, eventually):
+    tab = visit(demo.url)
+    tab.get_by_role("tab", name="Parameters").dispatch_event("click")
+    field = tab.locator("label", has_text="mass [kg]").locator("xpath=ancestor::div[2]").locator("input").first
+    field.fill("-1")
+    field.press("Enter")
+    tab.get_by_text("admittance.mass[0] = -1").first.wait_for()
+    assert demo.parameter("admittance", "mass") == [8.0] * 3 + [0.8] * 3
+    eventually(lambda: field.input_value() == "8")
+    assert demo.mode == ACTIVE
+
+
+def test_a_fault_is_told_in_words_and_can_be_reset(demo, visit, press, eventually):
+    demo.send({"set": {"safety.max_force": 8.0}})
+    tab = visit(demo.url)
+    press(tab, "forward")
+    eventually(lambda: demo.mode == FAULT)
+    tab.get_by_text("is above safety.max_force 8.0 N").first.wait_for()
+    tab.wait_for_timeout(1500)
+    press(tab, "Reset fault")
+    eventually(lambda: demo.mode == 0)
+    press(tab, "Activate")
+    eventually(lambda: demo.mode == ACTIVE)
+
+
+def test_a_situation_puts_a_table_under_the_tool_and_the_arm_presses_it(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    tab.get_by_role("tab", name="Surroundings").dispatch_event("click")
+    tab.locator("label", has_text="Situation").locator("xpath=ancestor::div[2]").locator("input").first.click()
+    tab.get_by_role("option", name="Press with 10 N").click()
+    press(tab, "Load")
+    eventually(lambda: abs(demo.command["wrench_tcp"][2] - 10.0) < 1.0)
+    demo.send({"environment": {"kind": "none"}})
+
+
+def test_a_saved_preset_loads_again_and_a_recording_is_written(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    number_beside(tab, "Mass").fill("17")
+    eventually(lambda: demo.parameter("admittance", "mass")[0] == 17.0)
+    tab.wait_for_timeout(300)
+    tab.get_by_role("tab", name="Files").dispatch_event("click")
+    name = tab.locator("label", has_text="Name").locator("xpath=ancestor::div[2]").locator("input").first
+    name.fill("seventeen")
+    press(tab, "Save as preset")
+    path = demo.folder / "presets" / "seventeen.yaml"
+    eventually(path.exists)
+    assert load_parameters(path).admittance.mass[0] == 17.0
+    name.fill("../outside")
+    press(tab, "Save as preset")
+    tab.get_by_text("must be 1 to 40 letters").first.wait_for()
+    assert not list(demo.folder.parent.glob("outside*"))
+    press(tab, "Start recording")
+    tab.get_by_text("recording to").first.wait_for()
+    tab.wait_for_timeout(500)
+    press(tab, "Stop recording")
+    eventually(lambda: [p for p in (demo.folder / "recordings").glob("*.mcap") if p.stat().st_size > 1000])
+
+
+def test_the_page_comes_back_after_its_server_was_restarted(demo, visit, eventually, tmp_path):
+    with dashboard.start(demo.name, port=0, folder=tmp_path) as page:
+        port = int(page.url.rsplit(":", 1)[1].strip("/"))
+        tab = visit(page.url)
+    tab.get_by_text("Connecting").or_(tab.get_by_text("Reconnect")).first.wait_for(state="attached")
+    with dashboard.start(demo.name, port=port, folder=tmp_path):
+        eventually(lambda: tab.get_by_text("Active: the arm yields").count() > 0, 60)
+        tab.wait_for_timeout(1500)
+        number_beside(tab, "Mass").fill("9")
+        eventually(lambda: demo.parameter("admittance", "mass")[0] == 9.0)
+        tab.complaints.clear()  # the browser reports the connection that was refused in between
+    tab.close()
