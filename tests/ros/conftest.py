@@ -4,6 +4,7 @@ The network is one domain per test run, chosen at random, on localhost. Every pr
 and killed by its number if it does not.
 """
 
+import hashlib
 import importlib.util
 import json
 import math
@@ -12,6 +13,7 @@ import random
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from pathlib import Path
@@ -114,13 +116,18 @@ class Client:
         self.executor.add_node(self.node)
         self.end = False
         self.clients = {}
-        self.heard = {}
+        self.made = []
         self.thread = threading.Thread(target=self._spin)
         self.thread.start()
 
     def _spin(self):
+        from rclpy.handle import InvalidHandle
+
         while not self.end:
-            self.executor.spin_once(timeout_sec=0.05)
+            try:
+                self.executor.spin_once(timeout_sec=0.05)
+            except InvalidHandle:  # something was destroyed while it was being waited for
+                continue
 
     def close(self):
         self.end = True
@@ -137,11 +144,20 @@ class Client:
         if latched:
             qos = QoSProfile(depth=50, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         heard = []
-        self.node.create_subscription(kind, topic, lambda m: heard.append((time.monotonic(), m)), qos)
+        add = lambda message: heard.append((time.monotonic(), message))  # noqa: E731
+        self.made.append(self.node.create_subscription(kind, topic, add, qos))
         return heard
 
     def publisher(self, kind, topic, qos=1):
-        return self.node.create_publisher(kind, topic, qos)
+        self.made.append(self.node.create_publisher(kind, topic, qos))
+        return self.made[-1]
+
+    def forget(self):
+        """No more topics: what an earlier test listened to costs time."""
+        for entity in self.made:
+            destroy = self.node.destroy_subscription if hasattr(entity, "callback") else self.node.destroy_publisher
+            destroy(entity)
+        self.made.clear()
 
     def until(self, condition, timeout, what=""):
         end = time.monotonic() + timeout
@@ -312,7 +328,31 @@ def client():
 @pytest.fixture(scope="module")
 def setup_of(client):
     """setup_of(processes): watches the arm and the node that those processes run."""
-    return lambda processes: Setup(processes, client)
+
+
+    def watch(processes):
+        client.forget()
+        return Setup(processes, client)
+
+    return watch
+
+
+@pytest.fixture(scope="session")
+def generated():
+    """Folder with Python messages of control_msgs and tf2_msgs: kept between runs, they take 10 s to build."""
+    spec = importlib.util.spec_from_file_location("interfaces", Path(__file__).parent / "interfaces.py")
+    interfaces = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(interfaces)
+    os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)
+    pytest.importorskip("rosidl_adapter")
+    key = hashlib.sha256(Path(interfaces.__file__).read_bytes() + sys.version.encode() + sys.prefix.encode())
+    folder = Path(tempfile.gettempdir()) / f"ur_admittance_interfaces_{os.getuid()}_{key.hexdigest()[:12]}"
+    if not (folder / "complete").exists():
+        for package in interfaces.DEFINITIONS:
+            interfaces.build(package, folder)
+        (folder / "complete").touch()
+    sys.path.insert(0, str(folder))
+    return folder
 
 
 @pytest.fixture

@@ -120,8 +120,10 @@ class StaticFrames:
 def pose_from_quaternion(position: Any, quaternion: Any) -> Pose | None:
     """Pose of x y z and a quaternion x y z w; None when the numbers are not a pose."""
     p, quat = np.array(position, dtype=float), np.array(quaternion, dtype=float)
+    if not (np.isfinite(p).all() and (np.abs(quat) < 1.1).all()):
+        return None
     length = float(np.linalg.norm(quat))
-    if not (np.isfinite(p).all() and np.isfinite(length) and abs(length - 1.0) < 0.01):
+    if abs(length - 1.0) > 0.01:
         return None
     x, y, z, w = quat / length
     R = np.array(

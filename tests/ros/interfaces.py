@@ -1,0 +1,169 @@
+"""Python messages of packages that exist in a ROS installation but not as wheels, generated from their definitions.
+
+    build("control_msgs", out)     -> folder to put on PYTHONPATH, with control_msgs in it
+
+The steps of rosidl without CMake: definition -> IDL -> type hash -> C structs -> type supports -> Python, then gcc.
+Only what the tests use is defined here; a ROS installation brings the real ones.
+"""
+
+import json
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+
+DEFINITIONS = {
+    "tf2_msgs": {"msg/TFMessage.msg": "geometry_msgs/TransformStamped[] transforms\n"},
+    "control_msgs": {
+        "msg/JointTolerance.msg": "string name\nfloat64 position\nfloat64 velocity\nfloat64 acceleration\n",
+        "msg/JointComponentTolerance.msg": (
+            "uint16 POSITION=1\nuint16 VELOCITY=2\nuint16 ACCELERATION=3\nstring joint_name\nuint16 component\n"
+            "float64 position\nfloat64 velocity\nfloat64 acceleration\n"
+        ),
+        "action/FollowJointTrajectory.action": (
+            "trajectory_msgs/JointTrajectory trajectory\n"
+            "trajectory_msgs/MultiDOFJointTrajectory multi_dof_trajectory\n"
+            "JointTolerance[] path_tolerance\n"
+            "JointComponentTolerance[] component_path_tolerance\n"
+            "JointTolerance[] goal_tolerance\n"
+            "JointComponentTolerance[] component_goal_tolerance\n"
+            "builtin_interfaces/Duration goal_time_tolerance\n"
+            "---\n"
+            "int32 error_code\nint32 SUCCESSFUL = 0\nint32 INVALID_GOAL = -1\nint32 INVALID_JOINTS = -2\n"
+            "int32 OLD_HEADER_TIMESTAMP = -3\nint32 PATH_TOLERANCE_VIOLATED = -4\nint32 GOAL_TOLERANCE_VIOLATED = -5\n"
+            "string error_string\n"
+            "---\n"
+            "std_msgs/Header header\nstring[] joint_names\n"
+            "trajectory_msgs/JointTrajectoryPoint desired\n"
+            "trajectory_msgs/JointTrajectoryPoint actual\n"
+            "trajectory_msgs/JointTrajectoryPoint error\n"
+        ),
+    },
+}
+IMPLEMENTATIONS = ("rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c")
+
+
+def build(package: str, out: Path) -> Path:
+    """Generate and compile; seconds."""
+    prefix = Path(sys.prefix)
+    share = prefix / "share"
+    source, package_dir = out / "definitions" / package, out / package
+    idl = _to_idl(package, source)
+    arguments = {
+        "package_name": package,
+        "idl_tuples": [f"{source}:{path.relative_to(source)}" for path in idl],
+        "ros_interface_dependencies": [],
+        "target_dependencies": [],
+        "include_paths": [f"{path.name}:{path}" for path in share.iterdir() if path.is_dir()],
+    }
+    package_dir.mkdir(parents=True, exist_ok=True)
+    generated = out / "generated"
+    _generate(package, arguments, idl, source, package_dir, generated, share)
+    _compile(package, package_dir, generated, prefix)
+    (package_dir / "__init__.py").write_text("")
+    return out
+
+
+def _to_idl(package: str, source: Path) -> list[Path]:
+    from rosidl_adapter import convert_to_idl
+
+    paths = []
+    for name, text in DEFINITIONS[package].items():
+        path = source / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        convert_to_idl(source, package, Path(name), source)
+        paths.append(path.with_suffix(".idl"))
+    return paths
+
+
+def _generate(package, arguments, idl, source, package_dir, generated, share) -> None:
+    import rosidl_generator_c
+    import rosidl_generator_py
+    import rosidl_generator_type_description
+    import rosidl_typesupport_c
+    import rosidl_typesupport_fastrtps_c
+    import rosidl_typesupport_introspection_c
+
+    def give(generator: str, folder: Path | None = None) -> str:
+        """A folder of its own for each generator: some write files of the same name."""
+        folder = folder or generated / generator / package
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / "arguments.json"
+        templates = str(share / generator / "resource")
+        file.write_text(json.dumps({**arguments, "output_dir": str(folder), "template_dir": templates}))
+        return str(file)
+
+    rosidl_generator_type_description.generate_type_hash(give("rosidl_generator_type_description"))
+    hashes = generated / "rosidl_generator_type_description" / package
+    arguments["type_description_tuples"] = [
+        f"{path.relative_to(source)}:{hashes / path.relative_to(source).with_suffix('.json')}" for path in idl
+    ]
+    rosidl_generator_c.generate_c(give("rosidl_generator_c"))
+    rosidl_typesupport_introspection_c.generate_c(give("rosidl_typesupport_introspection_c"))
+    rosidl_typesupport_fastrtps_c.generate_typesupport_fastrtps_c(give("rosidl_typesupport_fastrtps_c"))
+    rosidl_typesupport_c.generate_c(give("rosidl_typesupport_c"), list(IMPLEMENTATIONS))
+    rosidl_generator_py.generate_py(give("rosidl_generator_py", package_dir), ["rosidl_typesupport_c"])
+    for generator in ("rosidl_generator_c", *IMPLEMENTATIONS):
+        template = share / generator / "resource" / f"{generator}__visibility_control.h.in"
+        text = template.read_text().replace("@PROJECT_NAME@", package).replace("@PROJECT_NAME_UPPER@", package.upper())
+        header = generated / generator / package / "msg" / f"{generator}__visibility_control.h"
+        header.parent.mkdir(parents=True, exist_ok=True)
+        header.write_text(text)
+
+
+def _compile(package: str, package_dir: Path, generated: Path, prefix: Path) -> None:
+    includes = [f"-I{sysconfig.get_paths()['include']}", f"-I{_numpy_include()}", f"-I{prefix / 'include'}"]
+    includes += [f"-I{path}" for path in generated.iterdir()]
+    includes += [f"-I{path}" for path in (prefix / "include").iterdir() if path.is_dir()]
+    flags = ["-O0", "-w", "-fPIC", "-shared", f"-DROS_PACKAGE_NAME=\"{package}\"", *includes]
+    paths = [f"-L{package_dir}", f"-L{prefix / 'lib'}", f"-Wl,-rpath,$ORIGIN:{prefix / 'lib'}", "-Wl,--no-as-needed"]
+    needed = ("std_msgs", "geometry_msgs", "trajectory_msgs", "action_msgs", "service_msgs", "unique_identifier_msgs")
+    linked = [
+        path.name[3:-3]
+        for name in (*needed, "builtin_interfaces")
+        for kind in ("*_c", "generator_py")
+        for path in sorted((prefix / "lib").glob(f"lib{name}__rosidl_{kind}.so"))
+    ]
+    runtime = ["rosidl_runtime_c", "rosidl_typesupport_c", "rosidl_typesupport_fastrtps_c"]
+    runtime += ["rosidl_typesupport_fastrtps_cpp", "rosidl_typesupport_introspection_c", "fastcdr", "rmw", "rcutils"]
+    libraries = [f"-l{name}" for name in linked + runtime]
+
+    def link(name: str, files: list[Path], compiler: str, own: tuple[str, ...] = ()) -> None:
+        command = [compiler, *flags, *map(str, files), "-o", str(package_dir / f"lib{name}.so")]
+        command += [f"-Wl,-soname,lib{name}.so", *paths, *(f"-l{package}__{part}" for part in own), *libraries]
+        subprocess.run(command, check=True, capture_output=True, text=True, timeout=200)
+
+    def sources(generator: str) -> list[Path]:
+        folder = generated / generator / package
+        return sorted([*folder.rglob("*.c"), *folder.rglob("*.cpp")])
+
+    link(f"{package}__rosidl_generator_c", sources("rosidl_generator_c"), "gcc")
+    name = "rosidl_typesupport_introspection_c"
+    link(f"{package}__{name}", sources(name), "gcc", ("rosidl_generator_c",))
+    link(
+        f"{package}__rosidl_typesupport_fastrtps_c",
+        sources("rosidl_typesupport_fastrtps_c"),
+        "g++",
+        ("rosidl_generator_c",),
+    )
+    link(
+        f"{package}__rosidl_typesupport_c",
+        sources("rosidl_typesupport_c"),
+        "g++",
+        ("rosidl_generator_c",),
+    )
+    python = sorted(package_dir.glob("*/*_s.c"))
+    extension = package_dir / f"{package}_s__rosidl_typesupport_c{sysconfig.get_config_var('EXT_SUFFIX')}"
+    entry = sorted(package_dir.glob("*.ep.rosidl_typesupport_c.c"))
+    command = ["gcc", *flags, *map(str, [*python, *entry]), "-o", str(extension), *paths]
+    # linked so that they are loaded with it: the type support is then found by its name, without a search path
+    own = ("rosidl_generator_c", "rosidl_typesupport_c", *IMPLEMENTATIONS)
+    command += [*(f"-l{package}__{part}" for part in own), *libraries]
+    subprocess.run(command, check=True, capture_output=True, text=True, timeout=200)
+
+
+def _numpy_include() -> str:
+    import numpy
+
+    return numpy.get_include()
