@@ -54,7 +54,9 @@ def observe(p, s, wrench, R, driven, dt):
     fresh = smoothing(p.filter_cutoff_hz, dt)
     for i in range(6):
         touch(p, s, wrench[i], v[i], driven or p.force_axes[i] != 0.0, i, dt)
-        stiffness = max(impact_stiffness(s, wrench[i], v[i], fresh, i, dt), oscillation_stiffness(s, wrench[i], v[i], fresh, i, dt))
+        stiffness = max(
+            impact_stiffness(s, wrench[i], v[i], fresh, i, dt), oscillation_stiffness(s, wrench[i], v[i], fresh, i, dt)
+        )
         if stiffness > 0.0:
             s.contact_stiffness[i] = min(stiffness, STIFFEST)
             stiff = s.contact_stiffness[i] * p.loop_delay > s.damping[i]

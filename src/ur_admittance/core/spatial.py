@@ -174,9 +174,7 @@ def turn(R, w, dt):
     multiply(E, R, turned)
     for i in range(3):
         for j in range(3):
-            E[i, j] = -0.5 * (
-                turned[0, i] * turned[0, j] + turned[1, i] * turned[1, j] + turned[2, i] * turned[2, j]
-            )
+            E[i, j] = -0.5 * (turned[0, i] * turned[0, j] + turned[1, i] * turned[1, j] + turned[2, i] * turned[2, j])
         E[i, i] += 1.5
     multiply(turned, E, R)
 
