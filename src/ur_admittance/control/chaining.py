@@ -1,4 +1,4 @@
-"""Controllers in line, sharing their reference arrays: what one writes, the next one reads, with no copy and no message.
+"""Controllers in line, sharing their reference arrays: what one writes, the next one reads: no copy, no message.
 
     path = CartesianPath(controller.sample["reference_twist"], controller.state["p_ref"], points, speed=0.05)
     follower = JointFollower(controller.command["q"], controller.command["qd"], model, period=0.002)
@@ -49,7 +49,7 @@ class CartesianPath:
     when a limit slows the arm down, the path waits for it."""
 
     def __init__(self, twist: FloatArray, position: FloatArray, points: ArrayLike, speed: float) -> None:
-        """twist: view written to (6,) [m/s, rad/s]; position: view of the reference (3,) [m]; points (n, 3) [m], base."""
+        """twist: view written to (6,) [m/s, rad/s]; position: view of the reference (3,) [m]; points (n, 3) [m]."""
         self.points: FloatArray = np.array(points, dtype=float)
         if self.points.ndim != 2 or self.points.shape[0] < 2 or self.points.shape[1] != 3:
             raise ParameterError(f"path points: shape is {self.points.shape}, must be (n, 3) with n >= 2.")

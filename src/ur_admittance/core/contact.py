@@ -19,7 +19,7 @@ import math
 
 from .compile import kernel, mat3, vec3, vec6
 from .records import Frame
-from .spatial import copy_matrix, cross, multiply, norm, rotate, rotate_back
+from .spatial import copy_matrix, cross, multiply, norm, rotate_back
 from .wrench import smoothing
 
 TCP, TASK, NORMAL = int(Frame.TCP), int(Frame.TASK), int(Frame.NORMAL)
@@ -164,8 +164,8 @@ def approach_limit(p, s, i, v, v_next, dt):
 
 @kernel
 def update_bias(p, s, v, dt):
-    """Velocity bias of a force axis: follows the axis' own rate while it touches, so that a surface that moves, slopes or
-    curves is followed with no force error (b' = (v - b) / T is integral action). Forgotten when contact is lost."""
+    """Velocity bias of a force axis: follows the axis' own rate while it touches, so that a surface that moves, slopes
+    or curves is followed with no force error (b' = (v - b) / T is integral action). Forgotten when contact is lost."""
     for i in range(6):
         if p.force_axes[i] == 0.0 or p.bias_time <= 0.0 or p.enabled[i] == 0.0:
             s.velocity_bias[i] = 0.0

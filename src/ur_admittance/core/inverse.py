@@ -88,8 +88,8 @@ def singular_directions(J, U, sigma2):
 
 @kernel
 def inverse_factor(J, C):
-    """C = L^-1 with J J^T = L L^T (Cholesky); lower triangle, zeros above. Returns a lower bound of the smallest singular
-    value: sigma_min^2 >= 1 / trace((J J^T)^-1) = 1 / |C|^2 (Frobenius norm), or 0 when J J^T has no factor."""
+    """C = L^-1 with J J^T = L L^T (Cholesky); lower triangle, zeros above. Returns a lower bound of the smallest
+    singular value: sigma_min^2 >= 1 / trace((J J^T)^-1) = 1 / |C|^2 (Frobenius norm), or 0 when J J^T has no factor."""
     L = mat6()
     for i in range(6):
         for j in range(i + 1):
@@ -124,8 +124,8 @@ def inverse_factor(J, C):
 
 @kernel
 def damped_factor(J, U, C):
-    """C with C^T C = (J J^T + damping of singular directions)^-1. Returns the smallest singular value where it had to be
-    found, 0 where nothing is damped.
+    """C with C^T C = (J J^T + damping of singular directions)^-1. Returns the smallest singular value where it had to
+    be found, 0 where nothing is damped.
 
     Far from singularities nothing is, and a Cholesky factor does; the singular directions cost six times as much.
     """

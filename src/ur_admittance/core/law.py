@@ -7,13 +7,10 @@ The commanded pose is the reference moved by the offset, all in base axes:
 Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 """
 
-import math
-
 from .admittance import step
 from .cartesian import approach
 from .compile import kernel, mat3, vec3, vec6
 from .contact import NORMAL, along_surface, approach_limit, control_axes, observe, update_bias
-from .variable import damping_factor
 from .spatial import (
     copy_matrix,
     exp_so3,
@@ -27,6 +24,7 @@ from .spatial import (
     rotate_back,
     turn,
 )
+from .variable import damping_factor
 from .wrench import deadband
 
 QUIET = 0.2  # [s] without force and motion before the reference of free axes is latched to the measured pose
@@ -236,7 +234,7 @@ def carry(s, twist):
 
 @kernel
 def hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt):
-    """Drift reset: no wrench and hardly any motion for a while -> rates of free axes := 0, their reference := measured."""
+    """Drift reset: no wrench and hardly any motion for a while -> rates of free axes := 0, reference := measured."""
     v, shift = vec6(), vec6()
     moving = False
     for a in range(0, 6, 3):

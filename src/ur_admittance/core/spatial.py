@@ -181,7 +181,7 @@ def turn(R, w, dt):
 
 @kernel
 def wrench_to_point(force, torque, lever, torque_at_point):
-    """Torque of the same wrench about another point: t_point = t + lever x f, lever from the new point to the old one."""
+    """Torque of the same wrench about another point: t_point = t + lever x f, lever from the new point to the old."""
     moment = vec3()
     cross(lever, force, moment)
     for i in range(3):

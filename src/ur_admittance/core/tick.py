@@ -16,6 +16,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
+from .cartesian import limit_twist
 from .chain import forward
 from .checks import (
     ACTIVATE,
@@ -35,7 +36,6 @@ from .checks import (
     check_state,
     is_sane,
 )
-from .cartesian import limit_twist
 from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .contact import NORMAL, estimate_normal, forget_contact
 from .inverse import (
@@ -44,9 +44,9 @@ from .inverse import (
     clip,
     common_braking,
     curve_speed,
+    damped_factor,
     damped_inverse,
     fit_into_bounds,
-    damped_factor,
     smallest_singular_value,
     twist_of,
 )

@@ -1,4 +1,4 @@
-"""Variable admittance: heavy when placing, light when travelling, and regions of the workspace with rules of their own."""
+"""Variable admittance: heavy when placing, light when travelling, and regions with rules of their own."""
 
 import math
 

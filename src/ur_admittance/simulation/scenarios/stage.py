@@ -100,7 +100,7 @@ class Stage:
     @property
     def position(self) -> Array:
         """Measured TCP position (3,) [m]."""
-        return np.array(self.controller.command["p_tcp"])
+        return np.array(self.controller.command["p_tcp"], dtype=np.float64)
 
     def run(self, seconds: float, script: Script | None = None, until: Callable[["Stage"], bool] | None = None) -> bool:
         """Simulate. Ends early, with True, when ``until`` holds."""
