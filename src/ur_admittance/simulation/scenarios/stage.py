@@ -174,7 +174,7 @@ class Trace:
 
     @property
     def t(self) -> Array:
-        return np.arange(len(self.sample)) * self.period
+        return np.arange(len(self.sample), dtype=np.float64) * self.period
 
     def since(self, start: float, end: float = math.inf) -> "Trace":
         """The part between two times [s]."""
