@@ -10,7 +10,8 @@ import pytest
 from ur_admittance.emulator.process import EmulatorProcess
 
 _spec = importlib.util.spec_from_file_location("rtde_client", Path(__file__).with_name("rtde_client.py"))
-assert _spec is not None and _spec.loader is not None
+assert _spec is not None
+assert _spec.loader is not None
 _module = importlib.util.module_from_spec(_spec)
 _spec.loader.exec_module(_module)
 

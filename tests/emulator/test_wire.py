@@ -10,23 +10,28 @@ from ur_admittance.emulator import wire
 from ur_admittance.emulator.variables import INPUTS, OUTPUTS, known
 from ur_admittance.emulator.wire import Recipe, WireError, message, names_of, split
 
-DEFAULT_5_12 = (
-    "timestamp target_q target_qd target_qdd target_current target_moment actual_q actual_qd actual_current "
-    "joint_control_output actual_TCP_pose actual_TCP_speed actual_TCP_force target_TCP_pose target_TCP_speed "
-    "actual_digital_input_bits joint_temperatures actual_execution_time robot_mode joint_mode safety_mode "
-    "actual_tool_accelerometer speed_scaling target_speed_fraction actual_momentum actual_main_voltage "
-    "actual_robot_voltage actual_robot_current actual_joint_voltage actual_digital_output_bits runtime_state "
-    "standard_analog_input0 standard_analog_input1 standard_analog_output0 standard_analog_output1 robot_status_bits "
-    "safety_status_bits ft_raw_wrench payload payload_cog payload_inertia output_int_register_2"
-).split() + [f"output_int_register_{i}" for i in range(12, 20)] + [f"output_double_register_{i}" for i in range(12, 20)]
+DEFAULT_5_12 = """
+timestamp target_q target_qd target_qdd target_current target_moment actual_q actual_qd actual_current
+joint_control_output actual_TCP_pose actual_TCP_speed actual_TCP_force target_TCP_pose target_TCP_speed
+actual_digital_input_bits joint_temperatures actual_execution_time robot_mode joint_mode safety_mode
+actual_tool_accelerometer speed_scaling target_speed_fraction actual_momentum actual_main_voltage actual_robot_voltage
+actual_robot_current actual_joint_voltage actual_digital_output_bits runtime_state standard_analog_input0
+standard_analog_input1 standard_analog_output0 standard_analog_output1 robot_status_bits safety_status_bits
+ft_raw_wrench payload payload_cog payload_inertia output_int_register_2
+"""
+REGISTERS = [f"output_int_register_{i}" for i in range(12, 20)] + [f"output_double_register_{i}" for i in range(12, 20)]
 
 
 def zeros(recipe: Recipe) -> dict[str, object]:
-    return {n: 0 if wire.TYPES[k][1] == 1 else [0] * wire.TYPES[k][1] for n, k in zip(recipe.names, recipe.types)}
+    return {
+        n: 0 if wire.TYPES[k][1] == 1 else [0] * wire.TYPES[k][1]
+        for n, k in zip(recipe.names, recipe.types, strict=True)
+    }
 
 
 def test_the_default_recipe_of_the_client_library_takes_1180_bytes() -> None:
-    recipe = Recipe(1, DEFAULT_5_12, [OUTPUTS[name].kind for name in DEFAULT_5_12])
+    names = DEFAULT_5_12.split() + REGISTERS
+    recipe = Recipe(1, names, [OUTPUTS[name].kind for name in names])
     assert len(recipe.package(zeros(recipe))) == 1180
 
 

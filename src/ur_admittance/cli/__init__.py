@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli import bench, calibrate, check_frames, demo, log, params, run, sim, stability
+from ur_admittance.cli import bench, calibrate, check, check_frames, demo, log, params, run, sim, stability
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -16,6 +16,7 @@ app = typer.Typer(
 )
 app.add_typer(params.app, name="params")
 app.add_typer(calibrate.app, name="calibrate")
+app.command()(check.check)
 app.command("check-frames")(check_frames.check_frames)
 app.command()(demo.demo)
 app.command()(sim.sim)

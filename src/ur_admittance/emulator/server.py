@@ -73,13 +73,11 @@ class Server:
 
     def _wait_for_command(self, period: float) -> float:
         """Spend what is left of the patience with a client that is late; returns the time now."""
-        if not self.box.waits_for_command:
-            self._waited = 0.0
         begin = now = time.monotonic()
         while self.box.waits_for_command and self._waited + now - begin < self.patience and self.running:
             self._serve(now + period, once=True)
             now = time.monotonic()
-        self._waited += now - begin
+        self._waited = self._waited + now - begin if self.box.waits_for_command else 0.0
         return now
 
     def _cycles_due(self, deadline: float, period: float) -> float:

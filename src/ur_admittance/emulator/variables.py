@@ -14,6 +14,7 @@ REGISTERS = 48
 class Variable:
     kind: str
     since: Version = ALWAYS
+    since_cb3: Version | None = None  # None: as ``since``, that is never for a 5.x number
 
 
 def _outputs() -> dict[str, Variable]:
@@ -67,10 +68,11 @@ def _outputs() -> dict[str, Variable]:
         "actual_robot_energy_consumed": number,
     }
     variables = {name: Variable(kind) for name, kind in table.items()}
-    variables["payload"] = Variable(number, (5, 5, 1))
-    variables["payload_cog"] = Variable(three, (5, 5, 1))
-    variables["payload_inertia"] = Variable(six, (5, 11, 0))
-    variables["ft_raw_wrench"] = Variable(six, (5, 9, 0))
+    # the client library asks a CB3 with 3.11 and newer for these four as well
+    variables["payload"] = Variable(number, (5, 5, 1), (3, 11, 0))
+    variables["payload_cog"] = Variable(three, (5, 5, 1), (3, 11, 0))
+    variables["payload_inertia"] = Variable(six, (5, 11, 0), (3, 11, 0))
+    variables["ft_raw_wrench"] = Variable(six, (5, 9, 0), (3, 11, 0))
     variables["tcp_offset"] = Variable(six, (5, 11, 0))
     variables["actual_current_as_torque"] = Variable(six, (5, 23, 0))
     for i in range(REGISTERS):
@@ -117,6 +119,9 @@ INPUTS = _inputs()
 def known(table: dict[str, Variable], name: str, version: Version) -> str | None:
     """Type of a variable in this controller version, None when it has no such variable."""
     variable = table.get(name)
-    if variable is None or variable.since > version:
+    if variable is None:
+        return None
+    since = variable.since_cb3 if version[0] <= 3 and variable.since_cb3 is not None else variable.since
+    if since > version:
         return None
     return variable.kind

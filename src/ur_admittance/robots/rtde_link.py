@@ -36,6 +36,8 @@ VARIABLES = [
     "target_speed_fraction",
 ]
 
+_RETIRED: list[Any] = []  # closed receive connections
+
 
 class Link:
     def __init__(
@@ -172,7 +174,9 @@ class Link:
 
     def _disconnect_receive(self) -> None:
         """In the background: the library waits half a second and more for its thread. No daemon: the program must not
-        end before, or the library ends it."""
+        end before, or the library ends it. The object itself is kept: its destructor would hold Python's interpreter
+        lock for another half second, and with it a loop that runs on a new connection."""
+        _RETIRED.append(self.receive)
 
         def work(receive: Any) -> None:
             with contextlib.suppress(RuntimeError):

@@ -1,0 +1,57 @@
+"""Each fault of the table in the docs: the right sentence, a bounded stop on the robot's side, a clean way back.
+
+The scenarios are those of benchmarks/rtde_faults.py. ``UR_FAULTS=all`` runs every one of them.
+"""
+
+import importlib.util
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "rtde_faults.py"
+_spec = importlib.util.spec_from_file_location("rtde_faults", SCRIPT)
+assert _spec is not None
+assert _spec.loader is not None
+faults = importlib.util.module_from_spec(_spec)
+sys.modules["rtde_faults"] = faults
+_spec.loader.exec_module(faults)
+
+# fault, words of the sentence, longest time [s] and way [m] until standstill from 0.2 m/s (robot time)
+TABLE = {
+    "protective stop": ("protective stop; look for the cause", 0.15, 0.008),
+    "emergency stop": ("the emergency stop is pressed", 0.15, 0.008),
+    "safeguard stop": ("the safeguard stop is active", 0.15, 0.008),
+    "network cut 1 s": ("no joint state for", 0.25, 0.03),
+    "network cut 5 s": ("no joint state for", 0.25, 0.03),
+    "robot frozen 1 s": ("no joint state for", 0.25, 0.03),
+    "robot frozen 5 s": ("no joint state for", 0.25, 0.03),
+    "connections closed": ("connection to the robot is lost", 0.25, 0.03),
+    "robot switched off": ("connection to the robot is lost", None, None),
+    "watchdog: no commands": ("stopped", 0.25, 0.03),
+    "client killed": ("dead", 0.25, 0.03),
+    "second client": ("another program already commands", None, None),
+    "speed slider 30 %": ("m/s of 0.2 m/s", None, None),
+    "wrong payload": ("1 kg too heavy", None, None),
+}
+ALWAYS = ("protective stop", "network cut 1 s", "connections closed", "watchdog: no commands", "speed slider 30 %")
+
+
+def test_the_table_is_complete() -> None:
+    assert TABLE.keys() == faults.FAULTS.keys()
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("name", TABLE if os.environ.get("UR_FAULTS") == "all" else ALWAYS)
+def test_a_fault_has_the_right_sentence_a_bounded_stop_and_a_way_back(name: str) -> None:
+    words, time_limit, way_limit = TABLE[name]
+    outcome = faults.run(name)
+    assert words in outcome.sentence
+    assert outcome.moved_again
+    if time_limit is not None:
+        assert outcome.duration is not None, "the arm still moves"
+        assert outcome.duration <= time_limit
+        assert outcome.travel <= way_limit
+    if name.startswith("speed slider"):
+        assert outcome.speed == pytest.approx(0.3 * faults.SPEED, rel=0.1)
