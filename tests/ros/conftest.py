@@ -121,12 +121,12 @@ class Client:
         self.thread.start()
 
     def _spin(self):
-        from rclpy.handle import InvalidHandle
+        from rclpy.impl.implementation_singleton import rclpy_implementation
 
         while not self.end:
             try:
                 self.executor.spin_once(timeout_sec=0.05)
-            except InvalidHandle:  # something was destroyed while it was being waited for
+            except rclpy_implementation.InvalidHandle:  # something was destroyed while it was being waited for
                 continue
 
     def close(self):

@@ -314,19 +314,3 @@ def test_parameters_that_do_not_exist_or_do_not_fit_end_the_start_with_a_sentenc
         assert process.wait(timeout=60) == 2
         assert sentence in process.log.read_text()
         assert "Traceback" not in process.log.read_text()
-
-
-def test_simulated_time_that_jumps_back_stops_the_arm(processes, setup_of, patient, client):
-    processes.start("sim_node", {"publish_clock": True})
-    processes.start("admittance_node", {**patient, "use_sim_time": True})
-    arm = setup_of(processes)
-    arm.bring_up()
-    arm.push([0, 6, 0, 0, 0, 0], 1.0)
-    time.sleep(0.5)
-    assert arm.state()["mode"] == "active"
-    assert arm.client.trigger("/ur_sim/reset").success  # simulated time begins again
-    arm.wait_for(life="inactive", timeout=5.0)
-    assert "the time since the last tick is -" in arm.state()["reason"]
-    answer = arm.client.trigger("/admittance_node/reset_fault")
-    assert answer.success, answer.message
-    arm.activate()

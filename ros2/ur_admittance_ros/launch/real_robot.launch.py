@@ -1,0 +1,45 @@
+"""The controller for a real arm behind ur_robot_driver, which must run already with the controller for `output` active.
+
+    ros2 launch ur_robot_driver ur_control.launch.py ur_type:=ur5e robot_ip:=192.168.56.101
+    ros2 launch ur_admittance_ros real_robot.launch.py calibration_file:=calibration.yaml
+"""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+
+def generate_launch_description():
+    share = FindPackageShare("ur_admittance_ros")
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "parameters",
+                default_value=PathJoinSubstitution([share, "config", "real_robot.yaml"]),
+                description="parameter file",
+            ),
+            DeclareLaunchArgument("output", default_value="trajectory", description="trajectory, velocity or action"),
+            DeclareLaunchArgument("calibration_file", default_value="", description="of wrench_calibration_node"),
+            DeclareLaunchArgument(
+                "wrench_topic",
+                default_value="/force_torque_sensor_broadcaster/wrench",
+                description="raw wrenches; that of the driver is the arm's own sensor",
+            ),
+            Node(
+                package="ur_admittance_ros",
+                executable="admittance_node",
+                name="admittance_node",
+                parameters=[
+                    LaunchConfiguration("parameters"),
+                    {
+                        "output": LaunchConfiguration("output"),
+                        "calibration_file": LaunchConfiguration("calibration_file"),
+                    },
+                ],
+                remappings=[("/wrist_ft_sensor", LaunchConfiguration("wrench_topic"))],
+                output="screen",
+            ),
+        ]
+    )

@@ -1,0 +1,54 @@
+"""A simulated arm, the controller, and RViz: push with `ros2 service call /ur_sim/push std_srvs/srv/Trigger`."""
+
+from launch import LaunchDescription
+from launch.actions import DeclareLaunchArgument
+from launch.conditions import IfCondition
+from launch.substitutions import LaunchConfiguration, PathJoinSubstitution
+from launch_ros.actions import Node
+from launch_ros.substitutions import FindPackageShare
+
+
+def generate_launch_description():
+    share = FindPackageShare("ur_admittance_ros")
+    parameters = LaunchConfiguration("parameters")
+    output = LaunchConfiguration("output")
+    return LaunchDescription(
+        [
+            DeclareLaunchArgument(
+                "parameters",
+                default_value=PathJoinSubstitution([share, "config", "simulation.yaml"]),
+                description="parameter file of both nodes",
+            ),
+            DeclareLaunchArgument("output", default_value="trajectory", description="trajectory or velocity"),
+            DeclareLaunchArgument("rviz", default_value="true", description="start RViz"),
+            Node(package="ur_admittance_ros", executable="sim_node", name="ur_sim", parameters=[parameters]),
+            Node(
+                package="ur_admittance_ros",
+                executable="admittance_node",
+                name="admittance_node",
+                parameters=[parameters, {"output": output}],
+                output="screen",
+            ),
+            Node(
+                package="robot_state_publisher",
+                executable="robot_state_publisher",
+                parameters=[{"robot_description": _description()}],
+                remappings=[("robot_description", "robot_description_for_tf")],
+                condition=IfCondition(LaunchConfiguration("rviz")),
+            ),
+            Node(
+                package="rviz2",
+                executable="rviz2",
+                arguments=["-d", PathJoinSubstitution([share, "rviz", "admittance.rviz"])],
+                condition=IfCondition(LaunchConfiguration("rviz")),
+            ),
+        ]
+    )
+
+
+def _description():
+    """robot_state_publisher wants the text as a parameter; the simulated arm publishes the same."""
+    from ur_admittance.model import robot_model
+    from ur_admittance.model.urdf import generate
+
+    return generate(robot_model("ur5e"))

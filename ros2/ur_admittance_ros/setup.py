@@ -1,0 +1,35 @@
+from glob import glob
+
+from setuptools import setup
+
+name = "ur_admittance_ros"
+nodes = (
+    "admittance_node",
+    "init_robot",
+    "sim_node",
+    "wrench_calibration_node",
+    "wrench_node",
+    "wrench_signal_generator",
+)
+
+setup(
+    name=name,
+    version="0.1.0",
+    packages=[name],
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{name}"]),
+        (f"share/{name}", ["package.xml"]),
+        (f"share/{name}/launch", glob("launch/*.launch.py")),
+        (f"share/{name}/config", glob("config/*.yaml")),
+        (f"share/{name}/rviz", glob("rviz/*.rviz")),
+        (f"share/{name}/plotjuggler", glob("plotjuggler/*.xml")),
+    ],
+    install_requires=["setuptools"],
+    extras_require={"test": ["pytest"]},
+    zip_safe=True,
+    maintainer="ur_admittance maintainers",
+    maintainer_email="maintainers@ur-admittance.invalid",
+    description="Force-compliant Universal Robots arms as ROS 2 nodes",
+    license="Apache-2.0",
+    entry_points={"console_scripts": [f"{node} = ur_admittance.ros.{node}:main" for node in nodes]},
+)

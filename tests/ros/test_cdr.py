@@ -1,0 +1,111 @@
+"""Bytes against rclpy's own serialisation, and against anything else that may arrive."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("rclpy")
+
+from ur_admittance.ros.cdr import JointStateReader, Malformed, Prepared, Reader, WrenchReader  # noqa: E402
+from ur_admittance.ros.outputs import MARKS, trajectory  # noqa: E402
+from ur_admittance.ros.sim_messages import read_speeds, read_trajectory  # noqa: E402
+
+NAMES = tuple("abcdef")
+
+
+def serialised(message):
+    from rclpy.serialization import serialize_message
+
+    return serialize_message(message)
+
+
+@pytest.mark.parametrize("frame", ["", "t", "tool0", "a_frame_with_a_long_name", "ü"])
+def test_a_wrench_is_read_whatever_the_length_of_its_frame(frame):
+    from geometry_msgs.msg import WrenchStamped
+
+    message = WrenchStamped()
+    message.header.frame_id = frame
+    force, torque = message.wrench.force, message.wrench.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = 1.0, 2.0, 3.0, 4.0, 5.0, 6.0
+    reader, wrench = WrenchReader(), np.zeros(6)
+    reader.read(serialised(message), wrench)
+    assert wrench.tolist() == [1, 2, 3, 4, 5, 6]
+    assert reader.frame_id == frame
+
+
+@given(st.permutations(range(6)), st.lists(st.text(max_size=9), max_size=3), st.booleans())
+def test_joint_states_are_sorted_by_name_in_any_company(order, others, with_speeds):
+    from sensor_msgs.msg import JointState
+
+    others = [f"other_{i}_{''.join(c for c in name if c.isalnum())}" for i, name in enumerate(others)]
+    names = [*others, *(NAMES[i] for i in order)]
+    angles = [9.0] * len(others) + [float(i) for i in order]
+    message = JointState(name=names, position=angles, velocity=[-a for a in angles] if with_speeds else [])
+    reader, q, qd = JointStateReader(NAMES), np.zeros(6), np.zeros(6)
+    for _ in range(2):  # the second time by what was learned from the first
+        assert reader.read(serialised(message), q, qd) == (True, with_speeds)
+        assert q.tolist() == [0, 1, 2, 3, 4, 5]
+        assert not with_speeds or qd.tolist() == [0, -1, -2, -3, -4, -5]
+
+
+def test_a_message_of_other_joints_is_left_alone():
+    from sensor_msgs.msg import JointState
+
+    reader, q, qd = JointStateReader(NAMES), np.full(6, 7.0), np.zeros(6)
+    assert reader.read(serialised(JointState(name=["finger"], position=[1.0])), q, qd) == (False, False)
+    assert q.tolist() == [7.0] * 6
+    assert reader.seen == ("finger",)
+
+
+def test_names_and_positions_must_be_as_many():
+    from sensor_msgs.msg import JointState
+
+    with pytest.raises(Malformed, match="6 names and 5 positions"):
+        JointStateReader(NAMES).read(
+            serialised(JointState(name=list(NAMES), position=[0.0] * 5)), np.zeros(6), np.zeros(6)
+        )
+
+
+def test_a_prepared_trajectory_is_what_rclpy_would_have_sent():
+    from rclpy.serialization import deserialize_message
+    from trajectory_msgs.msg import JointTrajectory
+
+    message = Prepared(trajectory(NAMES, MARKS[:6], MARKS[6:], 0.002))
+    message.doubles(MARKS[:6])[:] = range(6)
+    message.doubles(MARKS[6:])[:] = [0.5] * 6
+    back = deserialize_message(bytes(message.data), JointTrajectory)
+    assert list(back.points[0].positions) == [0, 1, 2, 3, 4, 5]
+    assert list(back.points[0].velocities) == [0.5] * 6
+    assert back.points[0].time_from_start.nanosec == 2_000_000
+    (point,) = read_trajectory(bytes(message.data), NAMES)
+    assert point.q.tolist() == [0, 1, 2, 3, 4, 5]
+    assert point.time == pytest.approx(0.002)
+
+
+def test_speeds_are_read_with_and_without_a_layout():
+    from std_msgs.msg import Float64MultiArray, MultiArrayDimension
+
+    plain = Float64MultiArray(data=[1.0] * 6)
+    described = Float64MultiArray(data=[1.0] * 6)
+    described.layout.dim = [MultiArrayDimension(label="joints", size=6, stride=6)]
+    for message in (plain, described):
+        assert read_speeds(serialised(message)).tolist() == [1.0] * 6
+
+
+@given(st.binary(max_size=300))
+def test_random_bytes_are_refused_or_read_but_never_break(data):
+    readers = (
+        lambda: WrenchReader().read(data, np.zeros(6)),
+        lambda: JointStateReader(NAMES).read(data, np.zeros(6), np.zeros(6)),
+        lambda: Reader(data).strings(),
+        lambda: read_speeds(data),
+        lambda: read_trajectory(data, NAMES),
+    )
+    from ur_admittance.errors import UrAdmittanceError
+
+    for read in readers:
+        try:
+            read()
+        except UrAdmittanceError:
+            pass

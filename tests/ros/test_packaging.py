@@ -1,0 +1,137 @@
+"""The ROS package: colcon builds it, its executables start, its launch files start what they say."""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import types
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("rclpy")
+
+PACKAGE = Path(__file__).resolve().parents[2] / "ros2" / "ur_admittance_ros"
+NODES = {
+    "admittance_node",
+    "init_robot",
+    "sim_node",
+    "wrench_calibration_node",
+    "wrench_node",
+    "wrench_signal_generator",
+}
+
+
+@pytest.mark.parametrize("symlinks", [False, True])
+def test_colcon_builds_the_package_and_its_nodes_start(tmp_path, symlinks):
+    if importlib.util.find_spec("colcon_core") is None:
+        if os.environ.get("UR_ADMITTANCE_CI"):
+            pytest.fail("colcon is not installed")
+        pytest.skip("colcon is not installed")
+    command = [sys.executable, "-m", "colcon", "build", "--base-paths", str(PACKAGE)]
+    command += ["--event-handlers", "console_direct+"] + (["--symlink-install"] if symlinks else [])
+    environment = os.environ | {"PYTHONWARNINGS": "ignore", "COLCON_LOG_PATH": str(tmp_path / "log")}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    prefix = tmp_path / "install" / "ur_admittance_ros"
+    assert {path.name for path in (prefix / "lib" / "ur_admittance_ros").iterdir()} == NODES
+    share = prefix / "share"
+    assert (share / "ament_index/resource_index/packages/ur_admittance_ros").exists()
+    assert {path.name for path in (share / "ur_admittance_ros/launch").iterdir()} == {
+        "real_robot.launch.py",
+        "simulation.launch.py",
+        "wrench_pipeline.launch.py",
+    }
+    # what `ros2 run` does: set up the environment, start the executable
+    run = f'. install/setup.sh && exec "{sys.executable}" install/ur_admittance_ros/lib/ur_admittance_ros/admittance_node'
+    run += " --ros-args -p admittance.mas:=1.0"
+    done = subprocess.run(["bash", "-c", run], cwd=tmp_path, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 2
+    assert "the nearest known name is admittance.mass" in done.stderr
+
+
+class Recorded:
+    """Stands for the classes of launch and launch_ros, which have no wheels: keeps what it was made with."""
+
+    def __init__(self, *arguments, **options):
+        self.arguments, self.options = arguments, options
+
+
+@pytest.fixture
+def launch_modules(monkeypatch):
+    classes = {
+        "launch": ["LaunchDescription"],
+        "launch.actions": ["DeclareLaunchArgument"],
+        "launch.conditions": ["IfCondition"],
+        "launch.substitutions": ["LaunchConfiguration", "PathJoinSubstitution"],
+        "launch_ros": [],
+        "launch_ros.actions": ["Node"],
+        "launch_ros.substitutions": ["FindPackageShare"],
+    }
+    for name, members in classes.items():
+        module = types.ModuleType(name)
+        for member in members:
+            setattr(module, member, type(member, (Recorded,), {}))
+        monkeypatch.setitem(sys.modules, name, module)
+
+
+def started_by(file):
+    spec = importlib.util.spec_from_file_location("launch_file", PACKAGE / "launch" / file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    entities = module.generate_launch_description().arguments[0]
+    return [e.options for e in entities if type(e).__name__ == "Node"], [
+        e.arguments[0] for e in entities if type(e).__name__ == "DeclareLaunchArgument"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("file", "nodes", "arguments"),
+    [
+        (
+            "simulation.launch.py",
+            ["sim_node", "admittance_node", "robot_state_publisher", "rviz2"],
+            ["parameters", "output", "rviz"],
+        ),
+        ("real_robot.launch.py", ["admittance_node"], ["parameters", "output", "calibration_file", "wrench_topic"]),
+        ("wrench_pipeline.launch.py", ["wrench_node"], ["parameters", "calibration_file", "raw_topic"]),
+    ],
+)
+def test_launch_files_start_what_they_say(launch_modules, file, nodes, arguments):
+    started, declared = started_by(file)
+    assert [node["executable"] for node in started] == nodes
+    assert declared == arguments
+    for node in started:
+        if node["package"] == "ur_admittance_ros":
+            assert node["executable"] in NODES
+
+
+def test_the_parameter_files_are_accepted_by_the_nodes_they_are_for():
+    from ur_admittance.params.yaml import load_values
+    from ur_admittance.ros import admittance_node, sim_node, wrench_node
+    from ur_admittance.ros.parameters import from_ros
+    from ur_admittance.params import Parameters
+    from ur_admittance.params.table import rows
+
+    tables = {
+        "ur_sim": {**sim_node.PARAMETERS, **sim_node.LIVE},
+        "admittance_node": admittance_node.OPTIONS,
+        "wrench_node": wrench_node.OPTIONS,
+    }
+    files = {"simulation.yaml": ("ur_sim", "admittance_node"), "real_robot.yaml": ("admittance_node",)}
+    files["wrench_pipeline.yaml"] = ("wrench_node",)
+    for file, nodes in files.items():
+        for node in nodes:
+            values = load_values(PACKAGE / "config" / file, node)
+            own = {name for name in values if name in tables[node]}
+            rest = {name: values[name] for name in values if name not in own}
+            Parameters().changed({name: from_ros(rows()[name], value) for name, value in rest.items()})
+
+
+def test_layouts_name_topics_that_exist():
+    from ur_admittance.ros.arm import WRENCH_TOPIC
+    from ur_admittance.ros.monitor import ERROR_TOPIC, VELOCITY_TOPIC
+
+    plots = (PACKAGE / "plotjuggler" / "admittance.xml").read_text()
+    assert all(topic in plots for topic in (WRENCH_TOPIC, ERROR_TOPIC, VELOCITY_TOPIC))
+    assert WRENCH_TOPIC in (PACKAGE / "rviz" / "admittance.rviz").read_text()

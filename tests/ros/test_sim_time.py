@@ -1,0 +1,42 @@
+"""Simulated time on /clock: honoured at any pace, and a clock that jumps back is a fault."""
+
+import time
+
+import pytest
+
+pytest.importorskip("rclpy")
+
+
+def test_at_half_the_pace_the_arm_moves_half_as_far(processes, setup_of, position):
+    """The law lives in simulated time: its speed there is that of the law, whatever the pace."""
+    processes.start("sim_node", {"publish_clock": True, "realtime_factor": 0.5})
+    timeouts = {"safety.joint_state_timeout": 0.4, "safety.wrench_timeout": 0.4}
+    processes.start("admittance_node", {**timeouts, "use_sim_time": True})
+    arm = setup_of(processes)
+    arm.bring_up()
+    arm.client.set_parameter("push.wrench", [0.0, 8.0, 0.0, 0.0, 0.0, 0.0], "/ur_sim")
+    arm.client.set_parameter("push.duration", 3.0, "/ur_sim")
+    arm.client.trigger("/ur_sim/push")
+    start = time.monotonic()
+    time.sleep(5.0)
+    picked = [m for t, m in arm.joints if start + 3.0 < t < start + 5.0]
+    first, last = picked[0], picked[-1]
+    stamp = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in (first, last)]
+    speed = (position(last)[1] - position(first)[1]) / (stamp[1] - stamp[0])
+    assert speed == pytest.approx((8.0 - 1.5) / (2 * 0.8 * (8 * 200) ** 0.5), rel=0.02)
+
+
+def test_simulated_time_that_jumps_back_stops_the_arm(processes, setup_of, patient, client):
+    processes.start("sim_node", {"publish_clock": True})
+    processes.start("admittance_node", {**patient, "use_sim_time": True})
+    arm = setup_of(processes)
+    arm.bring_up()
+    arm.push([0, 6, 0, 0, 0, 0], 1.0)
+    time.sleep(0.5)
+    assert arm.state()["mode"] == "active"
+    assert arm.client.trigger("/ur_sim/reset").success  # simulated time begins again
+    arm.wait_for(life="inactive", timeout=5.0)
+    assert "the time since the last tick is -" in arm.state()["reason"]
+    answer = arm.client.trigger("/admittance_node/reset_fault")
+    assert answer.success, answer.message
+    arm.activate()

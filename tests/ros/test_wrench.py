@@ -1,0 +1,112 @@
+"""The nodes around the sensor: compensation, zero, signals, calibration, and the move to a configuration."""
+
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+MASS, COM, TCP = 1.2, [0.01, -0.02, 0.06], [0.0, 0.0, 0.15]
+SIM_TOOL = {"tool.mass": MASS, "tool.center_of_mass": COM, "tool.tcp": TCP}
+
+
+def six(message):
+    f, t = message.wrench.force, message.wrench.torque
+    return np.array([f.x, f.y, f.z, t.x, t.y, t.z])
+
+
+def newest(client, heard, since=0.3):
+    """Mean of the messages of the coming moment."""
+    time.sleep(0.3)
+    start = time.monotonic()
+    client.until(lambda: len([1 for t, _ in heard if t > start]) > 20, 10, "messages")
+    return np.mean([six(m) for t, m in heard if t > start], axis=0)
+
+
+def test_the_pipeline_removes_the_tool_and_moves_the_wrench_to_the_probe(processes, setup_of, client):
+    from geometry_msgs.msg import WrenchStamped
+
+    processes.start("sim_node", SIM_TOOL)
+    tool = {"tool.mass": MASS, "tool.center_of_mass": COM, "tool.tcp": [*TCP, 0.0, 0.0, 0.0]}
+    remap = {"/netft/raw_sensor": "/wrist_ft_sensor"}
+    processes.start("wrench_node", {**tool, "safety.wrench_timeout": 0.4, "safety.joint_state_timeout": 0.4}, remap)
+    arm = setup_of(processes)
+    raw = client.listen(WrenchStamped, "/wrist_ft_sensor")
+    sensor = client.listen(WrenchStamped, "/netft/proc_sensor")
+    probe = client.listen(WrenchStamped, "/netft/proc_probe")
+    client.until(lambda: len(probe) > 50, 60, "wrenches at the probe")
+    assert np.linalg.norm(newest(client, raw)[:3]) == pytest.approx(MASS * 9.80665, rel=0.01)
+    assert np.abs(newest(client, sensor)).max() < 0.02
+    assert sensor[-1][1].header.frame_id == "tool0"
+    client.set_parameter("push.wrench", [0.0, 10.0, 0.0, 0.0, 0.0, 0.0], "/ur_sim")
+    client.set_parameter("push.duration", 30.0, "/ur_sim")
+    client.trigger("/ur_sim/push")
+    at_sensor, at_probe = newest(client, sensor), newest(client, probe)
+    # the tool points down: base y is sensor y turned by its posture; lever 150 mm
+    assert np.linalg.norm(at_sensor[:3]) == pytest.approx(10.0, rel=0.02)
+    assert np.linalg.norm(at_sensor[3:]) == pytest.approx(1.5, rel=0.03)
+    assert np.linalg.norm(at_probe[:3]) == pytest.approx(10.0, rel=0.02)
+    assert np.linalg.norm(at_probe[3:]) < 0.03
+    answer = client.trigger("/wrench_node/zero_ft_sensor")
+    assert answer.success, answer.message
+    assert np.linalg.norm(newest(client, sensor)[:3]) < 0.05
+    assert arm is not None
+
+
+def test_the_signal_generator_plays_a_sensor_in_base_axes(processes, setup_of, client):
+    from geometry_msgs.msg import WrenchStamped
+
+    processes.start("sim_node", {"publish_wrench": False})
+    generator = {"signal": "constant", "wrench": [0.0, 5.0, 0.0, 0.0, 0.0, 0.0]}
+    processes.start("wrench_signal_generator", generator)
+    setup_of(processes)
+    heard = client.listen(WrenchStamped, "/wrist_ft_sensor")
+    client.until(lambda: len(heard) > 20, 60, "wrenches")
+    wrench = newest(client, heard)
+    # home: the flange's z points down, its x along base -y
+    assert np.linalg.norm(wrench[:3]) == pytest.approx(5.0, rel=1e-3)
+    assert abs(wrench[2]) < 0.01
+    rate = len([1 for t, _ in heard if t > heard[-1][0] - 1.0])
+    assert rate > 100
+
+
+def test_init_robot_moves_smoothly_to_a_named_configuration(processes, setup_of, client):
+    processes.start("sim_node", {"start": [0.3, -1.5, 1.5, -1.5, -1.5, 0.2]})
+    arm = setup_of(processes)
+    arm.joint_state()
+    mover = processes.start("init_robot", {"configuration": "home"})
+    assert mover.wait(timeout=60) == 0, mover.log.read_text()
+    arm.still()
+    state = arm.joint_state()
+    home = [0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0]
+    assert np.abs(np.array(state.position) - home).max() < 0.005
+    speeds = np.array([m.velocity for _, m in arm.joints])
+    assert 0.05 < np.abs(speeds).max() < 0.6
+    refused = processes.start("init_robot", {"configuration": "moon"})
+    assert refused.wait(timeout=60) == 2
+    assert "configuration = 'moon': must be one of home" in refused.log.read_text()
+
+
+@pytest.mark.slow
+def test_the_calibration_node_finds_the_tool(processes, setup_of, client, tmp_path):
+    from std_msgs.msg import String
+
+    bias = [3.0, -2.0, 4.0, 0.1, 0.2, -0.1]
+    processes.start("sim_node", {**SIM_TOOL, "sensor.bias": bias, "sensor.noise_force": 0.05})
+    file = tmp_path / "calibration.yaml"
+    remap = {"/netft/raw_sensor": "/wrist_ft_sensor"}
+    node = {"output_file": str(file), "poses": 8, "tool.tcp": [*TCP, 0.0, 0.0, 0.0]}
+    processes.start("wrench_calibration_node", node, remap)
+    setup_of(processes)
+    told = client.listen(String, "/wrench_calibration_node/state", latched=True)
+    assert client.trigger("/wrench_calibration_node/calibrate", timeout=60).success
+    assert not client.trigger("/wrench_calibration_node/take_pose").success
+    client.until(lambda: told and told[-1][1].data.startswith(("done", "failed")), 150, "the end of the calibration")
+    assert told[-1][1].data.startswith("done"), told[-1][1].data
+    from ur_admittance.params import load_parameters
+
+    found = load_parameters(file)
+    assert found.tool.mass == pytest.approx(MASS, rel=0.02)
+    assert np.array(found.tool.center_of_mass) == pytest.approx(COM, abs=0.003)
+    assert np.array(found.sensor.bias) == pytest.approx(bias, abs=0.3)
