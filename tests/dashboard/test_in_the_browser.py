@@ -110,7 +110,7 @@ def test_a_watcher_can_stop_the_arm(demo, visit, eventually):
 
 def test_a_bad_value_is_refused_with_the_sentence_of_the_schema(demo, visit, eventually):
     tab = visit(demo.url)
-    tab.get_by_role("tab", name="Parameters").dispatch_event("click")
+    tab.get_by_role("tab", name="Parameters").click(force=True)
     field = tab.locator("label", has_text="mass [kg]").locator("xpath=ancestor::div[2]").locator("input").first
     field.fill("-1")
     field.press("Enter")
@@ -135,7 +135,7 @@ def test_a_fault_is_told_in_words_and_can_be_reset(demo, visit, press, eventuall
 
 def test_a_situation_puts_a_table_under_the_tool_and_the_arm_presses_it(demo, visit, press, eventually):
     tab = visit(demo.url)
-    tab.get_by_role("tab", name="Surroundings").dispatch_event("click")
+    tab.get_by_role("tab", name="Surroundings").click(force=True)
     tab.locator("label", has_text="Situation").locator("xpath=ancestor::div[2]").locator("input").first.click()
     tab.get_by_role("option", name="Press with 10 N").click()
     press(tab, "Load")
@@ -148,7 +148,7 @@ def test_a_saved_preset_loads_again_and_a_recording_is_written(demo, visit, pres
     number_beside(tab, "Mass").fill("17")
     eventually(lambda: demo.parameter("admittance", "mass")[0] == 17.0)
     tab.wait_for_timeout(300)
-    tab.get_by_role("tab", name="Files").dispatch_event("click")
+    tab.get_by_role("tab", name="Files").click(force=True)
     name = tab.locator("label", has_text="Name").locator("xpath=ancestor::div[2]").locator("input").first
     name.fill("seventeen")
     press(tab, "Save as preset")
