@@ -51,6 +51,8 @@ def table(result: dict) -> str:
         "whole_tick": "the whole compiled tick, called from Python",
         "ring": "a cycle told through the ring",
         "text": "six of its fields as JSON text",
+        "shared": "six numbers to the next stage, shared array",
+        "message": "six numbers to the next stage, as a message",
     }
     lines += ["", f"{'one step':56}{'us':>8}"]
     lines += [f"{titles[key]:56}{value:8.2f}" for group in result["steps"].values() for key, value in group.items()]
