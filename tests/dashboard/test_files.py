@@ -31,9 +31,9 @@ def test_a_preset_leaves_tool_and_sensor_alone(folder):
     "name", ["../x", "a/b", "", ".hidden", "a" * 41, "x\0y", "/etc/passwd", "..", "a b", "hand_guiding"]
 )
 def test_a_name_that_could_lead_elsewhere_is_refused(folder, name):
-    with pytest.raises(UrAdmittanceError, match="must be 1 to 40 letters|is a preset of the package"):
+    with pytest.raises(UrAdmittanceError, match=r"must be 1 to 40 letters|is a preset of the package"):
         folder.save_preset(name, Parameters())
-    with pytest.raises(UrAdmittanceError, match="must be 1 to 40 letters|there is no"):
+    with pytest.raises(UrAdmittanceError, match=r"must be 1 to 40 letters|there is no"):
         folder.preset_changes(name if name != "hand_guiding" else "absent")
 
 

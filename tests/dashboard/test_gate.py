@@ -58,7 +58,8 @@ def test_the_page_is_one_document_without_references_to_the_network(page):
 
 
 @pytest.mark.parametrize(
-    "path", ["/index.html", "/../index.html", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd", "/x"]
+    "path",
+    ["/index.html", "/../index.html", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fetc/passwd", "//etc/passwd", "/x"],
 )
 def test_no_path_reaches_the_file_system(page, path):
     status, _, body = ask(page, path)
@@ -112,7 +113,7 @@ def test_without_being_told_the_page_listens_on_this_computer_only(page):
         pytest.skip("this computer has no address but its own")
     if is_loopback(outside):
         pytest.skip("this computer has no address but its own")
-    with pytest.raises(OSError, match="refused|timed out"):
+    with pytest.raises(OSError, match=r"refused|timed out"):
         socket.create_connection((outside, port_of(page)), timeout=3)
 
 

@@ -20,7 +20,7 @@ OWN_FOLDER = Path("ur_admittance_page")
 def demo(
     model: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
     preset: Annotated[str | None, typer.Option(help="Preset or parameter file to start with.")] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; any but this computer's own needs a token.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; others need a token.")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(help="Default: the first free one from 8080 on.")] = None,
     token: Annotated[str | None, typer.Option(help="For other addresses; default: made up and printed.")] = None,
     folder: Annotated[Path, typer.Option(help="Where presets and recordings are kept.")] = OWN_FOLDER,

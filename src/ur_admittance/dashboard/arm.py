@@ -100,5 +100,6 @@ def _band(lower: int, upper: int) -> NDArray[np.int64]:
     """Triangles between two rings."""
     i = np.arange(SEGMENTS)
     following = (i + 1) % SEGMENTS
-    a, b, c, d = (lower * SEGMENTS + i, lower * SEGMENTS + following, upper * SEGMENTS + i, upper * SEGMENTS + following)
+    a, b = lower * SEGMENTS + i, lower * SEGMENTS + following
+    c, d = upper * SEGMENTS + i, upper * SEGMENTS + following
     return np.concatenate([np.stack([a, b, d], axis=1), np.stack([a, d, c], axis=1)])

@@ -1,4 +1,4 @@
-"""Several people may look at the page; one has control. The others watch and can take over. Anybody may stop the arm."""
+"""Several people may look at the page; one has control. The others watch and can take over. Anybody may stop."""
 
 import threading
 from typing import Any

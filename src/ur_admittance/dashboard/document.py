@@ -1,4 +1,4 @@
-"""viser's document with what this page adds: a stop button over everything, the stop key in every situation, a title."""
+"""viser's document with what this page adds: a stop button over everything, the stop key everywhere, a title."""
 
 from pathlib import Path
 

@@ -15,6 +15,7 @@ FEELS = {
     "Bouncy": (12.0, 0.15, 250.0),
 }
 MASS, DAMPING, STIFFNESS = "#4263eb", "#e67700", "#2f9e44"
+COLOURS = {"mass": MASS, "damping": DAMPING, "stiffness": STIFFNESS}
 
 PICTURE = f"""
 <svg viewBox="0 0 360 100" style="width:100%;display:block" role="img"
@@ -83,9 +84,9 @@ def feel_changes(name: str, flat: Flat) -> Flat:
     """Changes for one of FEELS: x, y and z only."""
     mass, ratio, stiffness = FEELS[name]
     values = {"mass": mass, "damping_ratio": ratio, "stiffness": stiffness}
-    return {
-        f"admittance.{key}": [value] * 3 + list(flat[f"admittance.{key}"][3:]) for key, value in values.items()
-    } | {"admittance.damping": None}
+    return {f"admittance.{key}": [value] * 3 + list(flat[f"admittance.{key}"][3:]) for key, value in values.items()} | {
+        "admittance.damping": None
+    }
 
 
 def _three_axes(handle: Any, name: str, low: float, high: float) -> Knob:

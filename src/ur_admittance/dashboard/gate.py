@@ -93,9 +93,7 @@ def installed(gate: Gate, own: socket.socket) -> Iterator[None]:
     original = websocket_server.serve
 
     def serve(handler: Any, host: str, port: int, **options: Any) -> Any:
-        return original(
-            handler, sock=own, **(options | {"process_request": gate, "max_size": MAX_MESSAGE_BYTES})
-        )
+        return original(handler, sock=own, **(options | {"process_request": gate, "max_size": MAX_MESSAGE_BYTES}))
 
     logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a plain GET is no failed handshake
     websocket_server.serve = serve  # type: ignore[assignment, misc]
@@ -107,10 +105,13 @@ def installed(gate: Gate, own: socket.socket) -> Iterator[None]:
 
 def _answer(status: http.HTTPStatus, body: bytes, headers: dict[str, str]) -> Response:
     always = {
+        "Content-Type": "text/plain; charset=utf-8",
         "Content-Length": str(len(body)),
         "Cache-Control": "no-store",
         "Referrer-Policy": "no-referrer",
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
-    return Response(status, status.phrase, Headers({"Content-Type": "text/plain; charset=utf-8"} | always | headers), body)
+    return Response(
+        status, status.phrase, Headers({"Content-Type": "text/plain; charset=utf-8"} | always | headers), body
+    )

@@ -49,6 +49,31 @@ def build(gui: Any, name: str, label: str | None = None) -> list[Knob]:
     return [_number(gui, row, title)]
 
 
+def workspace_knobs(gui: Any) -> list[Knob]:
+    """The box that the TCP may not leave: a switch and its two corners."""
+    names, first = ("workspace.min", "workspace.max"), ((-0.2, -0.5, 0.0), (0.8, 0.5, 0.7))
+    corners = [
+        gui.add_vector3(f"{label} [m]", value, step=0.01, hint=hint(rows()[name]))
+        for name, label, value in zip(names, ("lower corner", "upper corner"), first, strict=True)
+    ]
+    switch = gui.add_checkbox("use the box", False, hint="The tool brakes before the walls of the box.")
+
+    def corner(i: int) -> Knob:
+        def write(value: Any, flat: Flat) -> Flat:
+            return {names[i]: [float(v) for v in value]} if flat[names[i]] is not None else {}
+
+        def read(flat: Flat) -> Any:
+            values = flat[names[i]]
+            return None if values is None or None in values else tuple(float(v) for v in values)
+
+        return Knob(corners[i], read, write)
+
+    def write(value: Any, flat: Flat) -> Flat:
+        return {name: list(handle.value) if value else None for name, handle in zip(names, corners, strict=True)}
+
+    return [corner(0), corner(1), Knob(switch, lambda flat: flat[names[0]] is not None, write)]
+
+
 def _number(gui: Any, row: Row, title: str) -> Knob:
     default = 0.0 if row.default is None else float(row.default)
     handle = gui.add_number(_with_unit(title, row.unit), default, step=1e-4, hint=hint(row))
@@ -58,7 +83,8 @@ def _number(gui: Any, row: Row, title: str) -> Knob:
 def _triple(gui: Any, row: Row, title: str, first: int) -> Knob:
     """Half of a six-vector: x y z of motion or of turning. No bounds in the input: the schema answers."""
     part = slice(first, first + 3)
-    default = tuple(0.0 if v is None else float(v) for v in (row.default or (None,) * 6)[part])
+    values: Any = row.default if row.default is not None else (None,) * 6
+    default = tuple(0.0 if v is None else float(v) for v in values[part])
     unit = row.unit_of(first)
     title = title if first == 0 else f"{title}, turning"
     handle = gui.add_vector3(_with_unit(title, unit), default, step=1e-4, hint=hint(row))

@@ -23,14 +23,14 @@ from ur_admittance.dashboard.marks import Marks
 from ur_admittance.dashboard.panel import Panel
 from ur_admittance.dashboard.plots import Plots, speed_limits
 from ur_admittance.dashboard.status import absent_html, status_html
+from ur_admittance.dashboard.tuner import Tuner
 from ur_admittance.model import RobotModel, robot_model
-from ur_admittance.model.frames import rotation_from_rpy
 
 FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks
 STATUS_S = 0.2
 SCENE_S = 1.0  # how often the simulation is asked what stands there
-CAMERA, LOOK_AT = (2.35, -1.75, 1.15), (0.30, 0.06, 0.22)  # [m] tool and wrist large, the base in view
+CAMERA, LOOK_AT = (1.98, -1.42, 1.02), (0.32, 0.06, 0.26)  # [m] tool and wrist large, the base in view
 FIELD_OF_VIEW = 0.68  # [rad] vertical
 CONTROL_WIDTH, PLOT_WIDTH = 400, 340  # [px]
 
@@ -63,7 +63,7 @@ class LivePage:
         self._arm: Arm | None = None
         self._model: RobotModel | None = None
         self._shown: tuple[Any, ...] = ()
-        self._simulated = False
+        self._simulated = self._restless = False
         self._scene_revision = -1
         self._status_at = self._scene_at = -1e9
         self._scene_thread: threading.Thread | None = None
@@ -79,8 +79,7 @@ class LivePage:
         scene.world_axes.visible = False
         self._marks = Marks(scene)
         self._handle = Handle(scene, self.link, self.clients)
-        self._panel = Panel(gui, self.link, self.clients, self.folder)
-        self._panel.home_button.on_click(self._home)
+        self._panel = Panel(gui, Tuner(self.link, self.clients), self.folder)
         gui.main_panel.dock_right()
         gui.main_panel.set_width(CONTROL_WIDTH)
         plots = gui.add_panel()
@@ -122,7 +121,7 @@ class LivePage:
         if now - self._status_at > STATUS_S:
             self._status_at = now
             recording = self.folder.recording.name if self.folder.recording else ""
-            self._panel.status.content = status_html(command, seen.reason, model.name, recording)
+            self._panel.status.content = status_html(command, seen.reason, model.name, recording, self._restless)
         if now - self._scene_at > SCENE_S and (self._scene_thread is None or not self._scene_thread.is_alive()):
             self._scene_at = now
             self._scene_thread = threading.Thread(target=self._ask_scene, daemon=True)
@@ -139,7 +138,7 @@ class LivePage:
         tcp = seen.parameters.tool.tcp
         if self._model is None or self._shown != (seen.model, tcp):
             self._shown = (seen.model, tcp)
-            self._model = robot_model(seen.model)
+            self._model = self._panel.surroundings.model = robot_model(seen.model)
             if self._arm is not None:
                 self.server.scene.remove_by_name("/arm")
             self._arm = Arm(self.server.scene, self._model, np.array(tcp[:3]), tip_radius=0.01)
@@ -150,30 +149,17 @@ class LivePage:
         answer = self.link.ask({"scene": {}})
         if not answer.accepted:
             if "unknown" in answer.text:
-                self._simulated = False
+                self._simulated = self._restless = False
                 self._panel.simulated(False)
             return
         scene = json.loads(answer.text)
-        self._simulated = True
+        self._simulated, self._restless = True, scene["restless"]
         self._panel.simulated(True)
         if scene["revision"] != self._scene_revision:
             self._scene_revision = scene["revision"]
             self._marks.environment(scene["shapes"])
         if scene["problem"]:
             self.clients.tell_all("Environment", scene["problem"], False)
-
-    def _home(self, event: Any) -> None:
-        if not self.clients.may(event.client):
-            return
-        seen = self.link.look()
-        if seen is None:
-            return
-        model, tcp = robot_model(seen.model), np.array(seen.parameters.tool.tcp)
-        R_base_flange, p_base_flange = model.forward(model.home)
-        R = R_base_flange @ rotation_from_rpy(tcp[3:])
-        position = p_base_flange + R_base_flange @ tcp[:3]
-        message = {"reference": {"position": position.tolist(), "rotation": R.tolist()}}
-        self.link.post(message, lambda answer: self.clients.tell(event.client, "Home", answer.text, answer.accepted))
 
 
 def _without_uploads(client: Any) -> None:

@@ -32,12 +32,12 @@ class Plots:
             "Pause", False, hint="Hold the curves still. Drag sideways in a plot to zoom, double-click to zoom out."
         )
         self._curves = {
-            "force": _Curve(gui, "Force on the tool [N]", AXES),
-            "speed": _Curve(gui, "Speed of the tool [cm/s]", AXES),
-            "offset": _Curve(gui, "Way from where the spring rests [cm]", AXES),
-            "joints": _Curve(gui, "Joint speeds [% of their limits]", JOINTS),
-            "timing": _Curve(gui, "Control loop: longest period and computing time [ms]",
-                             (("period", "#495057"), ("computing", "#e8590c"))),
+            "force": _Curve(gui, "Force on the tool [N]", AXES, (-8.0, 8.0)),
+            "speed": _Curve(gui, "Speed of the tool [cm/s]", AXES, (-8.0, 8.0)),
+            "offset": _Curve(gui, "Stretch of the spring [cm]", AXES, (-2.0, 2.0)),
+            "joints": _Curve(gui, "Joint speeds [% of their limits]", JOINTS, (-20.0, 20.0)),
+            "timing": _Curve(gui, "Control loop, worst of each frame [ms]",
+                             (("period", "#495057"), ("computing", "#e8590c")), (0.0, 4.0)),
         }  # fmt: skip
         self._rows: deque[Array] = deque(maxlen=int(SPAN_S * SAMPLE_HZ))
         self._last_sample = self._last_draw = -1e9
@@ -74,18 +74,20 @@ class Plots:
 
 
 class _Curve:
-    def __init__(self, gui: Any, title: str, series: tuple[tuple[str, str], ...]) -> None:
+    def __init__(self, gui: Any, title: str, series: tuple[tuple[str, str], ...], span: tuple[float, float]) -> None:
+        """span: the least that is shown; more if the curves need it."""
         self.count = len(series)
+        low, high = ({"pad": 0.1, "soft": bound, "mode": 1} for bound in span)
         empty = np.array([-SPAN_S, 0.0])
         self.handle = gui.add_uplot(
             (empty, *(np.zeros(2) for _ in series)),
             ({"label": "s"}, *({"label": label, "stroke": colour, "width": 1.6} for label, colour in series)),
             title=title,
-            scales={"x": {"time": False, "range": (-SPAN_S, 0.0)}},
+            scales={"x": {"time": False, "range": (-SPAN_S, 0.0)}, "y": {"range": {"min": low, "max": high}}},
             axes=({"show": False}, {"size": 44}),
             legend={"show": True},
             height=HEIGHT,
-            padding=(4, 12, 0, 0),
+            padding=(4, 12, 16, 0),
         )
 
 

@@ -65,7 +65,15 @@ def start(
     host: other than this computer's own address demands a token, which is made up if none is given; port None: the
     first free one from 8080 on; folder: where presets and recordings are kept, made when first needed.
     """
-    command = [sys.executable, "-m", "ur_admittance.dashboard", name, host, "" if port is None else str(port), str(folder)]
+    command = [
+        sys.executable,
+        "-m",
+        "ur_admittance.dashboard",
+        name,
+        host,
+        "" if port is None else str(port),
+        str(folder),
+    ]
     environment = {key: value for key, value in os.environ.items() if key != TOKEN_VARIABLE}
     if token is not None:
         environment[TOKEN_VARIABLE] = token

@@ -28,10 +28,15 @@ LIMITS = {
 DIRECTIONS = (("forward", "back"), ("left", "right"), ("up", "down"))  # +x, +y, +z seen from behind the arm
 
 
-def status_html(command: Any, reason: str, model: str, recording: str) -> str:
+RESTLESS = "A simulated hand pushes the tool to and fro until you take over: drag the orange ball."
+
+
+def status_html(command: Any, reason: str, model: str, recording: str, restless: bool = False) -> str:
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
     second = happening(command) if mode != Mode.FAULT else "Free the cause, then Reset fault and Activate."
+    if restless and mode == Mode.ACTIVE:
+        second = RESTLESS
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
     return (
         f'<div style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};background:rgba(128,128,128,.09);'
@@ -45,7 +50,8 @@ def status_html(command: Any, reason: str, model: str, recording: str) -> str:
 def absent_html(name: str) -> str:
     return (
         '<div style="margin:8px;border-left:6px solid #868e96;background:rgba(128,128,128,.09);border-radius:6px;'
-        f'padding:7px 10px"><b>Waiting for the controller {escape(name)!r}.</b><br>It is being loaded (a minute on the very first run), or it does not run.</div>'
+        f'padding:7px 10px"><b>Waiting for the controller {escape(name)!r}.</b><br>'
+        "It is being loaded (a minute on the very first run), or it does not run.</div>"
     )
 
 
@@ -57,7 +63,7 @@ def happening(command: Any) -> str:
     felt = f"It feels {pull:.0f} N {direction(force)}" if pull > 1.5 else "Nothing pushes it"
     moves = f"moves {100.0 * speed:.0f} cm/s {direction(velocity)}" if speed > 0.005 else "stands still"
     held = [words for limit, words in LIMITS.items() if limits & limit]
-    return f"{felt} and {moves}." + (f" Limited: {held[0]}." if held else "")
+    return f"{felt}; it {moves}." + (f" Limited: {held[0]}." if held else "")
 
 
 def direction(vector: Any) -> str:

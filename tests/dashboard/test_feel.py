@@ -1,0 +1,64 @@
+"""The three sliders and their words."""
+
+import pytest
+
+from ur_admittance.core.records import COMMAND, Limit, new
+from ur_admittance.dashboard.feel import FEELS, effect, feel_changes
+from ur_admittance.dashboard.knobs import hint
+from ur_admittance.dashboard.panel import GROUPS, LIMITS
+from ur_admittance.dashboard.situations import SITUATIONS, changes_of
+from ur_admittance.dashboard.status import direction, happening
+from ur_admittance.model import MODEL_NAMES, robot_model
+from ur_admittance.model.look import tubes
+from ur_admittance.params import Parameters
+from ur_admittance.params.table import rows
+
+
+def test_the_words_tell_what_the_law_does():
+    """Default: 8 kg and 64 Ns/m, so 10 N end at 0.156 m/s, 95 % of it after 3 M / D = 0.375 s."""
+    words = effect(Parameters())
+    assert "16 cm/s" in words["damping"]
+    assert "0.4 s" in words["mass"]
+    assert "it stays" in words["stiffness"]
+    stiff = Parameters().changed({"admittance.stiffness": [200.0] * 6, "admittance.damping_ratio": [0.2] * 6})
+    assert "5.0 cm" in effect(stiff)["stiffness"]
+    assert "swings before" in effect(stiff)["stiffness"]
+
+
+@pytest.mark.parametrize("name", FEELS)
+def test_every_feel_is_a_valid_set_of_parameters_and_leaves_turning_alone(name):
+    before = Parameters()
+    after = before.changed(feel_changes(name, before.flat()))
+    assert after.admittance.mass[0] == FEELS[name][0]
+    assert after.admittance.mass[3:] == before.admittance.mass[3:]
+
+
+@pytest.mark.parametrize("name", SITUATIONS)
+def test_every_situation_is_a_valid_set_of_parameters(name):
+    Parameters().changed(changes_of(SITUATIONS[name]))
+
+
+def test_every_input_has_unit_bounds_and_help_from_the_schema():
+    names = [f"admittance.{name}" for names in GROUPS.values() for name in names] + list(LIMITS)
+    for name in names:
+        row = rows()[name]
+        assert row.help in hint(row)
+        assert row.allowed in hint(row)
+
+
+def test_what_happens_is_told_in_words():
+    command = new(COMMAND)[0]
+    assert happening(command) == "Nothing pushes it; it stands still."
+    command["wrench_tcp"] = [0, 10, 0, 0, 0, 0]
+    command["twist"] = [0, 0, -0.16, 0, 0, 0]
+    command["limits"] = Limit.LINEAR_VELOCITY
+    assert happening(command) == "It feels 10 N left; it moves 16 cm/s down. Limited: speed limit."
+    assert direction([-3.0, 1.0, 0.0]) == "back"
+
+
+@pytest.mark.parametrize("name", MODEL_NAMES)
+def test_every_arm_can_be_drawn(name):
+    model = robot_model(name)
+    parts = tubes(model)
+    assert {part.link for part in parts} == {0, 1, 2, 3, 4, 5, 6}
+    assert all(0.01 < part.radius < 0.5 for part in parts)
