@@ -1,15 +1,18 @@
 # make demo    the simulated arm is pushed, a figure shows how it yields
 # make test    all checks and tests
+# make test-ros  those of the ROS 2 nodes only
 # make lint    format, types, layers          make bench    timing of the tick
+# make docs    the documentation, in site/    make figures  its figures and the numbers of the errata, from simulations
 #
 # PYTHON=python3.12 make ...   chooses the interpreter for .venv (any Python >= 3.10)
 
 SHELL := /bin/bash
 VENV := .venv
+ROS := .venv-ros
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test test-ros lint bench docs figures clean
 
 demo: $(VENV)/.installed
 	@mkdir -p out
@@ -17,7 +20,14 @@ demo: $(VENV)/.installed
 	@echo "The figure is in out/push.png"
 
 test: lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --ignore=tests/ros
+	@$(MAKE) --no-print-directory test-ros
+
+# Nodes in processes of their own over DDS on this machine. A sourced ROS installation would mix with the wheels.
+test-ros: $(ROS)/.tried
+	@if [ -e $(ROS)/.installed ]; then env -u PYTHONPATH -u AMENT_PREFIX_PATH $(ROS)/bin/python -m pytest tests/ros; \
+	elif [ -n "$$UR_ADMITTANCE_CI" ]; then echo "make: the ROS 2 wheels could not be installed" >&2; exit 1; \
+	else echo "make: tests/ros skipped: there are no ROS 2 wheels for this computer"; fi
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -28,8 +38,16 @@ lint: $(VENV)/.installed-test
 bench: $(VENV)/.installed-test
 	$(BIN)/ur-admittance bench
 
+docs: $(VENV)/.installed-test
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+	@echo "Open site/index.html"
+
+figures: $(VENV)/.installed-test
+	$(BIN)/python docs/errata --write
+	$(BIN)/python docs/figures
+
 clean:
-	rm -rf $(VENV) out build dist
+	rm -rf $(VENV) $(ROS) out build dist site
 
 # The stamps make installation run again only when pyproject.toml has changed. pip comes first: the resolver of the one
 # that Python 3.10 brings (23.0) does not find the set of versions within ten minutes, a current one needs seconds.
@@ -40,8 +58,16 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python
 	@echo "Installing ur-admittance with its test tools into $(VENV) (some minutes the first time)"
-	@$(PIP) --upgrade pip && $(PIP) --editable '.[test,dev]'
+	@$(PIP) --upgrade pip && $(PIP) --editable '.[test,dev,docs]'
 	@touch $@ $(VENV)/.installed
+
+$(ROS)/.tried: pyproject.toml | $(BIN)/python
+	@echo "Installing ur-admittance with ROS 2 wheels into $(ROS) (some minutes the first time)"
+	@rm -f $(ROS)/.installed; test -e $(ROS)/bin/python || $(BIN)/python -m venv $(ROS)
+	@$(ROS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip \
+	  && $(ROS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ros,test-ros]' \
+	  && touch $(ROS)/.installed || echo "make: the ROS 2 wheels could not be installed" >&2
+	@touch $@
 
 $(BIN)/python:
 	@python=""; \

@@ -1,8 +1,8 @@
 """What MkDocs does while it builds: tables made from the program itself, measured numbers, formulas as MathML.
 
-    <!-- table: parameters -->           the schema        <!-- table: cli -->        the command line
-    <!-- table: status -->               the fault codes   <!-- table: scenarios -->  ur-admittance sim --list
-    {{ errata.bent_path.beside_mm }}     a number from docs/measured/errata.json; {{ x | .1f }} formats it
+<!-- table: parameters -->           the schema        <!-- table: cli -->        the command line
+<!-- table: status -->               the fault codes   <!-- table: scenarios -->  ur-admittance sim --list
+{{ errata.bent_path.beside_mm }}     a number from docs/measured/errata.json; {{ x | .1f }} formats it
 """
 
 import json
@@ -89,12 +89,33 @@ def _command(command: Any, path: str, parent: Any) -> str:
     import typer
 
     context = typer.Context(command, info_name=path, parent=None)
-    text = [f"## {path}", "", (command.help or "").strip(), "", "```text", f"{path} {' '.join(command.collect_usage_pieces(context))}", "```", ""]
+    text = [
+        f"## {path}",
+        "",
+        (command.help or "").strip(),
+        "",
+        "```text",
+        f"{path} {' '.join(command.collect_usage_pieces(context))}",
+        "```",
+        "",
+    ]
     body = []
     for parameter in command.params:
-        names = ", ".join([*parameter.opts, *parameter.secondary_opts]) if parameter.param_type_name == "option" else parameter.name.upper()
+        names = (
+            ", ".join([*parameter.opts, *parameter.secondary_opts])
+            if parameter.param_type_name == "option"
+            else parameter.name.upper()
+        )
         default = parameter.default
-        shown = "" if default is None or callable(default) or default is False or "Undefined" in repr(default) or "Sentinel" in repr(default) else default
+        shown = (
+            ""
+            if default is None
+            or callable(default)
+            or default is False
+            or "Undefined" in repr(default)
+            or "Sentinel" in repr(default)
+            else default
+        )
         body.append([f"`{names}`", shown, getattr(parameter, "help", "") or ""])
     if body:
         text.append(rows(["option", "default", "what it does"], body))
@@ -109,7 +130,9 @@ def status() -> str:
 
     body = []
     for code in Status:
-        words = re.sub(r"\{(0|1)(ms|mm)?(:[^}]*)?\}", lambda m: "*value*" if m[1] == "0" else "*limit*", SENTENCES[code])
+        words = re.sub(
+            r"\{(0|1)(ms|mm)?(:[^}]*)?\}", lambda m: "*value*" if m[1] == "0" else "*limit*", SENTENCES[code]
+        )
         words = words.replace("{input}", "*joint state, wrench or reference*")
         body.append([int(code), f"`{code.name}`", words, REMEDIES.get(code, "")])
     return rows(["code", "name", "what it says", "what to do"], body)
@@ -124,7 +147,9 @@ def modes() -> str:
         "STOPPING": "slows down inside the limits, then inactive",
         "FAULT": "slows down inside the limits, then holds until an explicit reset",
     }
-    return rows(["code", "mode", "what the arm does"], [[int(mode), f"`{mode.name}`", words[mode.name]] for mode in Mode])
+    return rows(
+        ["code", "mode", "what the arm does"], [[int(mode), f"`{mode.name}`", words[mode.name]] for mode in Mode]
+    )
 
 
 def limits() -> str:
@@ -149,14 +174,20 @@ def records() -> str:
 def scenarios() -> str:
     from ur_admittance.simulation.scenarios import SCENARIOS
 
-    body = [[f"`{name}`", scenario.summary, ", ".join(f"`{o}`" for o in scenario.options)] for name, scenario in SCENARIOS.items()]
+    body = [
+        [f"`{name}`", scenario.summary, ", ".join(f"`{o}`" for o in scenario.options)]
+        for name, scenario in SCENARIOS.items()
+    ]
     return rows(["scenario", "what happens", "options"], body)
 
 
 def models() -> str:
     from ur_admittance.model import MODEL_NAMES, robot_model
 
-    body = [[f"`{name}`", f"{(m := robot_model(name)).payload_kg:g} kg", f"{m.reach_m:g} m", " ".join(m.notes)] for name in MODEL_NAMES]
+    body = [
+        [f"`{name}`", f"{(m := robot_model(name)).payload_kg:g} kg", f"{m.reach_m:g} m", " ".join(m.notes)]
+        for name in MODEL_NAMES
+    ]
     return rows(["type", "payload", "reach", "doubts"], body)
 
 

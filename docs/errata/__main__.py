@@ -1,8 +1,8 @@
 """Run the demonstrations behind the page "How this differs from the original documents".
 
-    python docs/errata                 the numbers of all thirteen, one line each
-    python docs/errata bent_path       only that one
-    python docs/errata --write         also the figures and docs/measured/errata.json, which the page shows
+python docs/errata                 the numbers of all thirteen, one line each
+python docs/errata bent_path       only that one
+python docs/errata --write         also the figures and docs/measured/errata.json, which the page shows
 """
 
 import json
@@ -13,8 +13,9 @@ from pathlib import Path
 DOCS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(DOCS))
 
-from errata import contact, frames, joints, law  # noqa: E402
 from figures.look import save  # noqa: E402
+
+from errata import contact, frames, joints, law  # noqa: E402
 
 DEMONSTRATIONS: dict[str, Callable] = {
     "wrench_about_base": frames.wrench_about_base,  # 1
@@ -49,7 +50,9 @@ def main(arguments: list[str]) -> int:
             save(figure, f"errata_{name}")
     if write:
         stored.parent.mkdir(exist_ok=True)
-        stored.write_text(json.dumps({name: numbers[name] for name in DEMONSTRATIONS if name in numbers}, indent=2) + "\n")
+        stored.write_text(
+            json.dumps({name: numbers[name] for name in DEMONSTRATIONS if name in numbers}, indent=2) + "\n"
+        )
     return 0
 
 

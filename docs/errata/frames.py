@@ -33,7 +33,9 @@ def wrench_about_base() -> Result:
     rates = law(at_base, 1.0, SIX_MASS, SIX_DAMPING)
     seed_angle = np.degrees(np.linalg.norm(rates[:, 3:], axis=1).cumsum() * DT)
     trace = comply(lambda t: push, 1.0, IDEAL_ARM)
-    turned = [np.degrees(np.arccos(np.clip((np.trace(R @ trace["R_tcp"][0].T) - 1) / 2, -1, 1))) for R in trace["R_tcp"]]
+    turned = [
+        np.degrees(np.arccos(np.clip((np.trace(R @ trace["R_tcp"][0].T) - 1) / 2, -1, 1))) for R in trace["R_tcp"]
+    ]
     figure, (left, right) = panels(1, 2)
     t = times(trace)
     left.plot(t, seed_angle, color=FAULTY, label="torque about the base origin")
@@ -46,7 +48,11 @@ def wrench_about_base() -> Result:
     right.set_xticks(range(3), names)
     right.set(ylabel="torque given to the law [Nm]", title="what the law is told")
     right.legend()
-    return {"false_torque_Nm": float(np.linalg.norm(at_base[3:])), "turned_deg": float(seed_angle[-1]), "ours_turned_deg": float(np.max(turned))}, figure
+    return {
+        "false_torque_Nm": float(np.linalg.norm(at_base[3:])),
+        "turned_deg": float(seed_angle[-1]),
+        "ours_turned_deg": float(np.max(turned)),
+    }, figure
 
 
 def sideways() -> Result:

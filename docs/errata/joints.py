@@ -50,7 +50,11 @@ def bent_path(speed: float = 0.4, seconds: float = 1.0) -> Result:
     right.plot(times(trace), 100 * trace["scale"], ":", color=NEUTRAL, label="ours: share of the speed [%]")
     right.set(xlabel="time [s]", ylabel="beside the line [mm]", title="how far beside the line")
     right.legend()
-    return {"beside_mm": float(d_seeds.max()), "ours_beside_mm": float(d_ours.max()), "slowed_to_percent": 100 * float(trace["scale"].min())}, figure
+    return {
+        "beside_mm": float(d_seeds.max()),
+        "ours_beside_mm": float(d_ours.max()),
+        "slowed_to_percent": 100 * float(trace["scale"].min()),
+    }, figure
 
 
 def sinking_load() -> Result:

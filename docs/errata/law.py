@@ -174,7 +174,9 @@ def filter_coefficient() -> Result:
     figure, (left, right) = panels(1, 2)
     for rate, colour in zip(rates, (FAULTY, OURS, IDEAL), strict=True):
         n = round(0.06 * rate)
-        left.step(1e3 * np.arange(n) / rate, 1 - (1 - c) ** np.arange(n), where="post", color=colour, label=f"{rate:g} Hz")
+        left.step(
+            1e3 * np.arange(n) / rate, 1 - (1 - c) ** np.arange(n), where="post", color=colour, label=f"{rate:g} Hz"
+        )
     left.set(xlabel="time [ms]", ylabel="filtered step", title="coefficient 0.8", xlim=(0, 60))
     left.legend(title="loop rate")
     grid = np.linspace(100, 1000, 50)
@@ -182,4 +184,9 @@ def filter_coefficient() -> Result:
     right.axhline(ours, color=OURS, label="ours: stored as a cutoff")
     right.set(xlabel="loop rate [Hz]", ylabel="cutoff [Hz]", title="bandwidth of the filter")
     right.legend()
-    return {"cutoff_100_hz": cutoff[100.0], "cutoff_500_hz": cutoff[500.0], "cutoff_1000_hz": cutoff[1000.0], "ours_hz": ours}, figure
+    return {
+        "cutoff_100_hz": cutoff[100.0],
+        "cutoff_500_hz": cutoff[500.0],
+        "cutoff_1000_hz": cutoff[1000.0],
+        "ours_hz": ours,
+    }, figure

@@ -16,7 +16,10 @@ Array = NDArray[np.float64]
 DT = 0.002  # [s]
 MASS, DAMPING = 8.0, 64.0  # [kg], [Ns/m] the defaults, used on both sides
 UR5E: RobotModel = robot_model("ur5e")
-IDEAL_ARM = {"admittance.min_motion_threshold": 0.0, "admittance.min_motion_threshold_torque": 0.0}  # nothing subtracted
+IDEAL_ARM = {
+    "admittance.min_motion_threshold": 0.0,
+    "admittance.min_motion_threshold_torque": 0.0,
+}  # nothing subtracted
 
 
 def comply(

@@ -5,8 +5,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from figures import arm, diagrams, runs  # noqa: E402
-from figures.look import save  # noqa: E402
+from figures import arm, diagrams, runs
+from figures.look import save
 
 FIGURES = {**diagrams.DIAGRAMS, **arm.PICTURES, **runs.RUNS}
 

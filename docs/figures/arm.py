@@ -67,7 +67,13 @@ def frames() -> Figure:
     rows = (
         (3.7, "a hand pushes the tool along +x", "wrench force.x > 0,\nthe tool moves along +x", OURS, 1),
         (2.2, "the tool presses a wall on its +x side", "the wall pushes back:\nwrench force.x < 0", FAULTY, -1),
-        (0.7, "the tool rests on a table", "wrench force.z > 0;\ndesired_wrench z = +10 N\npresses down with 10 N", Z, 2),
+        (
+            0.7,
+            "the tool rests on a table",
+            "wrench force.z > 0;\ndesired_wrench z = +10 N\npresses down with 10 N",
+            Z,
+            2,
+        ),
     )
     for y, title, text, colour, way in rows:
         right.text(0.0, y + 0.55, title, fontsize=9.5, color=IDEAL, fontweight="bold")
@@ -113,21 +119,32 @@ def pushed(stiffness: float, seconds: float = 5.0) -> tuple[np.ndarray, np.ndarr
 def animation(path: Path = FOLDER / "push.svg") -> Path:
     """Two arms side by side in one animated SVG: K = 0 moves and stays, K = 150 N/m comes back."""
     width, height, scale = 760, 330, 290.0
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">', f'<rect width="{width}" height="{height}" fill="white"/>']
-    for column, (k, title) in enumerate(((0.0, "K = 0: pushed, it moves and stays"), (150.0, "K = 150 N/m: released, it comes back"))):
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif">',
+        f'<rect width="{width}" height="{height}" fill="white"/>',
+    ]
+    for column, (k, title) in enumerate(
+        ((0.0, "K = 0: pushed, it moves and stays"), (150.0, "K = 150 N/m: released, it comes back"))
+    ):
         q, force = pushed(k)
         x0 = 60 + column * width / 2
         points = [side(joints(row)) * [scale, -scale] + [x0, 290] for row in q]
         time = f'dur="{len(q) / 25:g}s" repeatCount="indefinite" calcMode="linear"'
         lines = [" ".join(f"{x:.0f},{y:.0f}" for x, y in flat) for flat in points]
         parts.append(f'<line x1="{x0 - 40}" y1="291" x2="{x0 + 290}" y2="291" stroke="#b0bec5" stroke-width="3"/>')
-        parts.append(f'<polyline points="{lines[0]}" fill="none" stroke="#78909c" stroke-width="13" stroke-linejoin="round" stroke-linecap="round"><animate attributeName="points" {time} values="{";".join(lines)}"/></polyline>')
+        parts.append(
+            f'<polyline points="{lines[0]}" fill="none" stroke="#78909c" stroke-width="13" stroke-linejoin="round" stroke-linecap="round"><animate attributeName="points" {time} values="{";".join(lines)}"/></polyline>'
+        )
         tips = [flat[-1] for flat in points]
         steady = np.array([tip[1] for tip in tips])
         shown = ";".join("1" if f > 0 else "0" for f in force)
         hand = ";".join(f"{tip[0]:.0f} {tip[1] + 8:.0f}" for tip in tips)
-        parts.append(f'<g opacity="0"><animate attributeName="opacity" dur="{len(q) / 25:g}s" repeatCount="indefinite" calcMode="discrete" values="{shown}"/><g><animateTransform attributeName="transform" type="translate" {time} values="{hand}"/><path d="M0,0 L-9,17 L-3,17 L-3,52 L3,52 L3,17 L9,17 Z" fill="{OURS}"/><text x="14" y="48" font-size="14" fill="{OURS}">12 N</text></g></g>')
-        parts.append(f'<line x1="{tips[0][0] - 60:.0f}" x2="{tips[0][0] + 60:.0f}" y1="{steady[0]:.0f}" y2="{steady[0]:.0f}" stroke="{FAULTY}" stroke-dasharray="4 4"/>')
+        parts.append(
+            f'<g opacity="0"><animate attributeName="opacity" dur="{len(q) / 25:g}s" repeatCount="indefinite" calcMode="discrete" values="{shown}"/><g><animateTransform attributeName="transform" type="translate" {time} values="{hand}"/><path d="M0,0 L-9,17 L-3,17 L-3,52 L3,52 L3,17 L9,17 Z" fill="{OURS}"/><text x="14" y="48" font-size="14" fill="{OURS}">12 N</text></g></g>'
+        )
+        parts.append(
+            f'<line x1="{tips[0][0] - 60:.0f}" x2="{tips[0][0] + 60:.0f}" y1="{steady[0]:.0f}" y2="{steady[0]:.0f}" stroke="{FAULTY}" stroke-dasharray="4 4"/>'
+        )
         parts.append(f'<text x="{x0 + 120}" y="24" font-size="16" text-anchor="middle" fill="{IDEAL}">{title}</text>')
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*parts, "</svg>"]) + "\n")

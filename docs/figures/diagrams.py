@@ -19,18 +19,52 @@ def canvas(width: float, height: float) -> tuple[Figure, Any]:
     return figure, axes
 
 
-def box(axes: Any, x: float, y: float, w: float, h: float, title: str, text: str = "", colour: str = "green", small: float = 8.8) -> None:
+def box(
+    axes: Any,
+    x: float,
+    y: float,
+    w: float,
+    h: float,
+    title: str,
+    text: str = "",
+    colour: str = "green",
+    small: float = 8.8,
+) -> None:
     """A box with its lower left corner at (x, y) [inch]."""
-    axes.add_patch(FancyBboxPatch((x, y), w, h, boxstyle="round,pad=0,rounding_size=0.07", fc=SOFT[colour], ec=NEUTRAL, lw=1.0))
+    axes.add_patch(
+        FancyBboxPatch((x, y), w, h, boxstyle="round,pad=0,rounding_size=0.07", fc=SOFT[colour], ec=NEUTRAL, lw=1.0)
+    )
     top = y + h - 0.19 if text else y + h / 2
     axes.text(x + w / 2, top, title, ha="center", va="center", fontsize=10.5, fontweight="bold", color=IDEAL)
     if text:
-        axes.text(x + w / 2, y + (h - 0.25) / 2, text, ha="center", va="center", fontsize=small, color=IDEAL, linespacing=1.35)
+        axes.text(
+            x + w / 2, y + (h - 0.25) / 2, text, ha="center", va="center", fontsize=small, color=IDEAL, linespacing=1.35
+        )
 
 
-def arrow(axes: Any, start: tuple[float, float], end: tuple[float, float], text: str = "", bend: float = 0.0, colour: str = IDEAL, side: tuple[float, float] = (0.0, 0.1), dashed: bool = False) -> None:
+def arrow(
+    axes: Any,
+    start: tuple[float, float],
+    end: tuple[float, float],
+    text: str = "",
+    bend: float = 0.0,
+    colour: str = IDEAL,
+    side: tuple[float, float] = (0.0, 0.1),
+    dashed: bool = False,
+) -> None:
     axes.add_patch(
-        FancyArrowPatch(start, end, arrowstyle="-|>", mutation_scale=12, color=colour, lw=1.3, connectionstyle=f"arc3,rad={bend}", ls="--" if dashed else "-", shrinkA=0, shrinkB=0)
+        FancyArrowPatch(
+            start,
+            end,
+            arrowstyle="-|>",
+            mutation_scale=12,
+            color=colour,
+            lw=1.3,
+            connectionstyle=f"arc3,rad={bend}",
+            ls="--" if dashed else "-",
+            shrinkA=0,
+            shrinkB=0,
+        )
     )
     if text:
         x, y = (start[0] + end[0]) / 2 + side[0], (start[1] + end[1]) / 2 + side[1]
@@ -63,24 +97,53 @@ def one_tick() -> Figure:
     arrow(axes, (4.8, 4.1), (4.8, y + h))
     arrow(axes, (right, y + h), (right - 0.2, 4.1))
     box(axes, 2.0, 0.35, 5.6, 0.62, "STATE", "offset, rate, reference pose, filter, ramps, last command", "blue")
-    arrow(axes, (twist_x, y - 0.25), (law_x, y - 0.25), "what the arm cannot do goes back into v and x", -0.28, FAULTY, (0.0, -0.6))
+    arrow(
+        axes,
+        (twist_x, y - 0.25),
+        (law_x, y - 0.25),
+        "what the arm cannot do goes back into v and x",
+        -0.28,
+        FAULTY,
+        (0.0, -0.6),
+    )
     arrow(axes, (2.3, 0.97), (1.6, y - 0.25), "", 0.0, NEUTRAL)
     arrow(axes, (right - 0.1, y - 0.25), (7.2, 0.97), "", 0.0, NEUTRAL)
-    axes.text(0.2, 0.12, "tick(params, state, sample, command): no allocation, no I/O, no exceptions; same records in, same bits out", fontsize=9, color=IDEAL)
+    axes.text(
+        0.2,
+        0.12,
+        "tick(params, state, sample, command): no allocation, no I/O, no exceptions; same records in, same bits out",
+        fontsize=9,
+        color=IDEAL,
+    )
     return figure
 
 
 def processes() -> Figure:
     figure, axes = canvas(9.4, 4.3)
-    axes.add_patch(FancyBboxPatch((2.55, 0.3), 3.6, 3.75, boxstyle="round,pad=0,rounding_size=0.1", fc="white", ec=OURS, lw=1.6))
-    axes.text(4.35, 3.86, "control process, 500 Hz", ha="center", va="center", fontsize=10, color=OURS, fontweight="bold")
+    axes.add_patch(
+        FancyBboxPatch((2.55, 0.3), 3.6, 3.75, boxstyle="round,pad=0,rounding_size=0.1", fc="white", ec=OURS, lw=1.6)
+    )
+    axes.text(
+        4.35, 3.86, "control process, 500 Hz", ha="center", va="center", fontsize=10, color=OURS, fontweight="bold"
+    )
     box(axes, 2.8, 2.75, 3.1, 0.85, "read, tick, write", "SCHED_FIFO, locked memory,\nfrozen collector", "green")
     box(axes, 2.8, 1.6, 3.1, 0.8, "telemetry ring", "shared memory, one writer,\nnever waits", "blue")
-    box(axes, 2.8, 0.5, 3.1, 0.8, "mailbox", "polled after the command is out:\nparameters, requests, references", "blue")
+    box(
+        axes,
+        2.8,
+        0.5,
+        3.1,
+        0.8,
+        "mailbox",
+        "polled after the command is out:\nparameters, requests, references",
+        "blue",
+    )
     box(axes, 0.1, 2.6, 1.55, 1.1, "robot", "simulated, RTDE\nor ROS 2", "grey")
     arrow(axes, (1.65, 3.35), (2.8, 3.35), "q, qd, wrench", side=(-0.12, 0.13))
     arrow(axes, (2.8, 2.98), (1.65, 2.98), "q, qd", side=(-0.12, -0.13))
-    for i, (title, text) in enumerate((("recorder", "MCAP file"), ("page", "browser, sliders"), ("status", "terminal"))):
+    for i, (title, text) in enumerate(
+        (("recorder", "MCAP file"), ("page", "browser, sliders"), ("status", "terminal"))
+    ):
         y = 3.05 - 0.95 * i
         box(axes, 7.2, y, 2.0, 0.75, title, text, "yellow")
         arrow(axes, (5.9, 2.05), (7.2, y + 0.4), dashed=True)
@@ -89,7 +152,9 @@ def processes() -> Figure:
     arrow(axes, (7.2, 2.3), (5.9, 1.1), bend=0.12)
     arrow(axes, (4.35, 2.75), (4.35, 2.4))
     axes.text(6.55, 3.35, "read only", fontsize=8.5, color=NEUTRAL, ha="center")
-    axes.text(0.15, 0.55, "dashed: readers that the\nloop does not know;\nnone can delay it", fontsize=8.8, color=NEUTRAL)
+    axes.text(
+        0.15, 0.55, "dashed: readers that the\nloop does not know;\nnone can delay it", fontsize=8.8, color=NEUTRAL
+    )
     return figure
 
 
@@ -127,7 +192,13 @@ def life_cycle() -> Figure:
     axes.plot([7.9, 7.9, 3.2], [0.6, 0.3, 0.3], color=IDEAL, lw=1.3)
     arrow(axes, (3.2, 0.3), (3.2, 1.9))
     axes.text(5.6, 0.18, "reset_fault: at rest, and the cause is gone", ha="center", fontsize=8.8)
-    axes.text(0.2, 3.05, "every stop brakes inside the acceleration limits; none drops the velocity to zero in one tick", fontsize=9, color=NEUTRAL)
+    axes.text(
+        0.2,
+        3.05,
+        "every stop brakes inside the acceleration limits; none drops the velocity to zero in one tick",
+        fontsize=9,
+        color=NEUTRAL,
+    )
     return figure
 
 

@@ -24,7 +24,9 @@ mpl.rcParams.update(
 )
 
 
-def panels(rows: int = 1, columns: int = 1, height: float = 3.0, width: float = 7.6, **options: Any) -> tuple[Figure, Any]:
+def panels(
+    rows: int = 1, columns: int = 1, height: float = 3.0, width: float = 7.6, **options: Any
+) -> tuple[Figure, Any]:
     """A figure and its axes (an array when there are several)."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, figure.subplots(rows, columns, **options)

@@ -73,7 +73,9 @@ def dropout() -> Figure:
     axes.plot(trace.t, speed, color=OURS)
     axes.axvspan(trace.t[fault], trace.t[reset], color=FAULTY, alpha=0.12, lw=0, label="fault: brakes, then holds")
     axes.axvline(trace.t[fault] - 0.052, color=IDEAL, ls=":", label="the last reading of the sensor")
-    axes.set(xlabel="time [s]", ylabel="speed [mm/s]", title="the sensor falls silent in full motion; reset; pushed again")
+    axes.set(
+        xlabel="time [s]", ylabel="speed [mm/s]", title="the sensor falls silent in full motion; reset; pushed again"
+    )
     axes.legend()
     return figure
 
@@ -86,7 +88,12 @@ def surface() -> Figure:
         force = np.linalg.norm(trace.contact[:, :3], axis=1)
         axes.plot(trace.t, force, color=colour, lw=1.2, label=shape)
     axes.axhline(10.0, ls="--", color=IDEAL, lw=1.0, label="wanted (normal part)")
-    axes.set(xlabel="time [s]", ylabel="contact force [N]", title="pressing with 10 N, sliding at 20 mm/s from 3 s on", ylim=(0, 14))
+    axes.set(
+        xlabel="time [s]",
+        ylabel="contact force [N]",
+        title="pressing with 10 N, sliding at 20 mm/s from 3 s on",
+        ylim=(0, 14),
+    )
     axes.legend(ncols=4)
     return figure
 
@@ -100,7 +107,11 @@ def walls() -> Figure:
         shown = slice(touch - 50, touch + 900)
         axes.plot(trace.t[shown] - trace.t[touch], force[shown], color=colour, label=f"{stiffness / 1e3:g} kN/m")
     axes.axhline(10.0, ls="--", color=IDEAL, lw=1.0)
-    axes.set(xlabel="time since contact [s]", ylabel="contact force [N]", title="driving into a wall and pressing it with 10 N")
+    axes.set(
+        xlabel="time since contact [s]",
+        ylabel="contact force [N]",
+        title="driving into a wall and pressing it with 10 N",
+    )
     axes.legend(title="wall")
     return figure
 
@@ -138,4 +149,12 @@ def jitter() -> Figure:
     return figure
 
 
-RUNS = {"pure_and_spring": pure_and_spring, "feel": feel, "dropout": dropout, "surface": surface, "walls": walls, "insertion": insertion, "jitter": jitter}
+RUNS = {
+    "pure_and_spring": pure_and_spring,
+    "feel": feel,
+    "dropout": dropout,
+    "surface": surface,
+    "walls": walls,
+    "insertion": insertion,
+    "jitter": jitter,
+}

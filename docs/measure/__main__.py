@@ -1,8 +1,8 @@
 """Measure what the page "Real time in Python" tells.
 
-    python docs/measure                 about one minute; quiet machine, please
-    python docs/measure --seconds 60    longer, for rare events
-    python docs/measure --write         also docs/measured/realtime.{json,txt}, which the page shows
+python docs/measure                 about one minute; quiet machine, please
+python docs/measure --seconds 60    longer, for rare events
+python docs/measure --write         also docs/measured/realtime.{json,txt}, which the page shows
 """
 
 import argparse
@@ -25,7 +25,9 @@ def machine() -> str:
     name = platform.processor() or platform.machine()
     cpuinfo = Path("/proc/cpuinfo")
     if cpuinfo.exists():
-        names = [line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")]
+        names = [
+            line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
+        ]
         name = names[0] if names else name
     kernel = "real-time kernel" if Path("/sys/kernel/realtime").exists() else "ordinary kernel"
     return (
@@ -36,7 +38,9 @@ def machine() -> str:
 
 def table(result: dict) -> str:
     lines = [f"{result['date']}  {result['machine']}", "", f"500 Hz for {result['seconds']:g} s each; times in us", ""]
-    lines.append(f"{'loop':48}{'late p50':>9}{'p99':>7}{'longest period':>16}{'publish p99':>13}{'max':>9}{'missed':>8}{'stalls':>8}")
+    lines.append(
+        f"{'loop':48}{'late p50':>9}{'p99':>7}{'longest period':>16}{'publish p99':>13}{'max':>9}{'missed':>8}{'stalls':>8}"
+    )
     for key, (title, _) in VARIANTS.items():
         row = result["loop"][key]
         cells = f"{row['late_p50']:9.0f}{row['late_p99']:7.0f}{row['period_max']:16.0f}{row['publish_p99']:13.0f}{row['publish_max']:9.0f}"

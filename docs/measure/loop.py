@@ -46,10 +46,12 @@ class DiskPublisher:
     """A line of text per cycle, safely on the disk before the loop goes on."""
 
     def __init__(self) -> None:
-        self.file = tempfile.TemporaryFile("w")
+        self.file = tempfile.TemporaryFile("w")  # noqa: SIM115  (open as long as the loop runs)
 
     def publish(self, controller: Any, loop: Any) -> None:
-        json.dump({"q": controller.command["q"].tolist(), "force": controller.command["wrench_tcp"].tolist()}, self.file)
+        json.dump(
+            {"q": controller.command["q"].tolist(), "force": controller.command["wrench_tcp"].tolist()}, self.file
+        )
         self.file.flush()
         os.fsync(self.file.fileno())
 
@@ -93,7 +95,9 @@ def _child(target: Callable[..., None], *arguments: Any) -> Iterator[None]:
             process.terminate()
 
 
-def measure(seconds: float, publisher: str = "ring", slow_reader: bool = False, garbage: bool = False, frozen: bool = True) -> dict[str, float]:
+def measure(
+    seconds: float, publisher: str = "ring", slow_reader: bool = False, garbage: bool = False, frozen: bool = True
+) -> dict[str, float]:
     """Percentiles of one variant [us]; `stop` is the number of pauses above 0.1 s, each of which would stop the arm."""
     controller = AdmittanceController(robot_model("ur5e"))
     controller.configure()
@@ -121,7 +125,9 @@ def measure(seconds: float, publisher: str = "ring", slow_reader: bool = False, 
         if not frozen:
             gc.enable()
         stack.enter_context(realtime(50, freeze_collector=frozen))
-        report = run(controller, robot, clock, duration=seconds, telemetry=telemetry, on_tick=make_objects if garbage else None)
+        report = run(
+            controller, robot, clock, duration=seconds, telemetry=telemetry, on_tick=make_objects if garbage else None
+        )
     del heap
     return {
         "period_p99": 1e6 * report.period.p99,

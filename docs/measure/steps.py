@@ -30,7 +30,11 @@ def cost(action: Callable[[], Any], repeats: int = 7) -> float:
 def access() -> dict[str, float]:
     """Twelve numbers out of the interfaces of a six-jointed arm: by name, by remembered index, by a view."""
     joints = robot_model("ur5e").joint_names
-    interfaces = [(f"{joint}/{kind}", float(i)) for i, joint in enumerate(joints) for kind in ("position", "velocity", "effort", "temperature")]
+    interfaces = [
+        (f"{joint}/{kind}", float(i))
+        for i, joint in enumerate(joints)
+        for kind in ("position", "velocity", "effort", "temperature")
+    ]
     wanted = [f"{joint}/{kind}" for joint in joints for kind in ("position", "velocity")]
     index = [next(i for i, (name, _) in enumerate(interfaces) if name == want) for want in wanted]
     record = new(SAMPLE)

@@ -1,0 +1,60 @@
+"""Every example runs to its end, in 10 to 40 lines."""
+
+import importlib.util
+import os
+import random
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
+SAYS = {  # a line that shows the example did what it tells
+    "01_push": "speed  157",
+    "02_own_loop": "-0.1328",
+    "05_calibrate": "good",
+    "06_record_replay_plot": "every bit equal",
+    "07_stability_map": "kN/m needs at least",
+    "08_emulator": "cycles; ended: 2 s were over",
+    "09_batch": "1000 controllers",
+}
+
+
+def run(example, folder, python=sys.executable, **environment):
+    done = subprocess.run(
+        [python, str(example)], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=110
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("example", [e for e in EXAMPLES if "ros2" not in e.name], ids=lambda e: e.stem)
+def test_example_runs(example, tmp_path, optional):
+    if "emulator" in example.name:
+        optional("rtde_control")
+    assert SAYS.get(example.stem, "") in run(example, tmp_path)
+
+
+@pytest.mark.timeout(150)
+def test_ros_client_sees_the_pushed_tool_move(tmp_path, optional):
+    """In this environment, or in the one with the ROS wheels beside it."""
+    python = ROOT / ".venv-ros" / "bin" / "python"
+    if importlib.util.find_spec("rclpy") is not None or not python.exists():
+        optional("rclpy")
+        python = sys.executable
+    local = {
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "ROS_DOMAIN_ID": str(random.SystemRandom().randint(101, 200)),
+    }
+    said = run(ROOT / "examples" / "10_ros2_client.py", tmp_path, str(python), **local)
+    speed = float(said.split("at up to")[1].split()[0])
+    assert 50 < speed < 200  # 10 N on 64 Ns/m, threshold and tool off: 133 mm/s
+
+
+def test_examples_are_numbered_without_gaps_and_short():
+    assert [int(e.name[:2]) for e in EXAMPLES] == list(range(1, len(EXAMPLES) + 1))
+    for example in EXAMPLES:
+        lines = example.read_text().count("\n")
+        assert 10 <= lines <= 40, f"{example.name} has {lines} lines"
