@@ -11,6 +11,7 @@ so both directions of DDS are in it. CPU is that of the node's whole process, fr
 """
 
 import argparse
+import contextlib
 import os
 import random
 import signal
@@ -90,10 +91,8 @@ def usual_node() -> None:
             self.commands.publish(trajectory(NAMES, command["q"], command["qd"], 0.002))
 
     rclpy.init()
-    try:
+    with contextlib.suppress(KeyboardInterrupt):
         rclpy.spin(Usual())
-    except KeyboardInterrupt:
-        pass
 
 
 def start(design: str, priority: int) -> subprocess.Popen:
@@ -235,7 +234,9 @@ def main() -> None:
         return
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
-    print(f"{'design':8} {'pulses':>7} {'median':>9} {'p99':>9} {'worst':>9} {'period p99':>11} {'CPU':>7} {'memory':>8}")
+    print(
+        f"{'design':8} {'pulses':>7} {'median':>9} {'p99':>9} {'worst':>9} {'period p99':>11} {'CPU':>7} {'memory':>8}"
+    )
     for design in ("own", "usual") if options.design == "both" else (options.design,):
         r = measure(design, options.seconds, options.priority)
         print(

@@ -1,4 +1,4 @@
-from glob import glob
+from pathlib import Path
 
 from setuptools import setup
 
@@ -12,6 +12,11 @@ nodes = (
     "wrench_signal_generator",
 )
 
+
+def files(folder, ending):
+    return [str(path) for path in sorted(Path(folder).glob(f"*{ending}"))]
+
+
 setup(
     name=name,
     version="0.1.0",
@@ -19,10 +24,10 @@ setup(
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{name}"]),
         (f"share/{name}", ["package.xml"]),
-        (f"share/{name}/launch", glob("launch/*.launch.py")),
-        (f"share/{name}/config", glob("config/*.yaml")),
-        (f"share/{name}/rviz", glob("rviz/*.rviz")),
-        (f"share/{name}/plotjuggler", glob("plotjuggler/*.xml")),
+        (f"share/{name}/launch", files("launch", ".launch.py")),
+        (f"share/{name}/config", files("config", ".yaml")),
+        (f"share/{name}/rviz", files("rviz", ".rviz")),
+        (f"share/{name}/plotjuggler", files("plotjuggler", ".xml")),
     ],
     install_requires=["setuptools"],
     extras_require={"test": ["pytest"]},

@@ -4,6 +4,7 @@ The network is one domain per test run, chosen at random, on localhost. Every pr
 and killed by its number if it does not.
 """
 
+import contextlib
 import hashlib
 import importlib.util
 import json
@@ -95,10 +96,8 @@ class Processes:
 
 def _prefer():
     """A busy machine shall not decide about a test of timing; without the right to it, things stay as they are."""
-    try:
+    with contextlib.suppress(OSError):
         os.nice(-15)
-    except OSError:
-        pass
 
 
 class Client:
@@ -328,7 +327,6 @@ def client():
 @pytest.fixture(scope="module")
 def setup_of(client):
     """setup_of(processes): watches the arm and the node that those processes run."""
-
 
     def watch(processes):
         client.forget()

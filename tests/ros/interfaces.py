@@ -116,7 +116,7 @@ def _compile(package: str, package_dir: Path, generated: Path, prefix: Path) -> 
     includes = [f"-I{sysconfig.get_paths()['include']}", f"-I{_numpy_include()}", f"-I{prefix / 'include'}"]
     includes += [f"-I{path}" for path in generated.iterdir()]
     includes += [f"-I{path}" for path in (prefix / "include").iterdir() if path.is_dir()]
-    flags = ["-O0", "-w", "-fPIC", "-shared", f"-DROS_PACKAGE_NAME=\"{package}\"", *includes]
+    flags = ["-O0", "-w", "-fPIC", "-shared", f'-DROS_PACKAGE_NAME="{package}"', *includes]
     paths = [f"-L{package_dir}", f"-L{prefix / 'lib'}", f"-Wl,-rpath,$ORIGIN:{prefix / 'lib'}", "-Wl,--no-as-needed"]
     needed = ("std_msgs", "geometry_msgs", "trajectory_msgs", "action_msgs", "service_msgs", "unique_identifier_msgs")
     linked = [

@@ -179,7 +179,7 @@ def test_a_second_publisher_of_commands_stops_the_node_and_keeps_it_from_startin
 
 
 def test_nobody_on_the_command_topic_is_told(world):
-    bench, setup = world
+    _, setup = world
     setup.client.transition("deactivate")
     setup.client.node.destroy_subscription(setup.client.made.pop(-1))
     time.sleep(0.3)

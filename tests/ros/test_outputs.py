@@ -140,7 +140,8 @@ def _has_control_msgs():
     import importlib.util
 
     return importlib.util.find_spec("control_msgs") is not None and not any(
-        "ur_admittance_interfaces" in str(p) for p in (importlib.util.find_spec("control_msgs").submodule_search_locations)
+        "ur_admittance_interfaces" in str(p)
+        for p in (importlib.util.find_spec("control_msgs").submodule_search_locations)
     )
 
 

@@ -43,7 +43,9 @@ def test_colcon_builds_the_package_and_its_nodes_start(tmp_path, symlinks):
         "wrench_pipeline.launch.py",
     }
     # what `ros2 run` does: set up the environment, start the executable
-    run = f'. install/setup.sh && exec "{sys.executable}" install/ur_admittance_ros/lib/ur_admittance_ros/admittance_node'
+    run = (
+        f'. install/setup.sh && exec "{sys.executable}" install/ur_admittance_ros/lib/ur_admittance_ros/admittance_node'
+    )
     run += " --ros-args -p admittance.mas:=1.0"
     done = subprocess.run(["bash", "-c", run], cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert done.returncode == 2
@@ -107,11 +109,11 @@ def test_launch_files_start_what_they_say(launch_modules, file, nodes, arguments
 
 
 def test_the_parameter_files_are_accepted_by_the_nodes_they_are_for():
+    from ur_admittance.params import Parameters
+    from ur_admittance.params.table import rows
     from ur_admittance.params.yaml import load_values
     from ur_admittance.ros import admittance_node, sim_node, wrench_node
     from ur_admittance.ros.parameters import from_ros
-    from ur_admittance.params import Parameters
-    from ur_admittance.params.table import rows
 
     tables = {
         "ur_sim": {**sim_node.PARAMETERS, **sim_node.LIVE},

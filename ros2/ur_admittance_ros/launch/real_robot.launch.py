@@ -1,7 +1,7 @@
 """The controller for a real arm behind ur_robot_driver, which must run already with the controller for `output` active.
 
-    ros2 launch ur_robot_driver ur_control.launch.py ur_type:=ur5e robot_ip:=192.168.56.101
-    ros2 launch ur_admittance_ros real_robot.launch.py calibration_file:=calibration.yaml
+ros2 launch ur_robot_driver ur_control.launch.py ur_type:=ur5e robot_ip:=192.168.56.101
+ros2 launch ur_admittance_ros real_robot.launch.py calibration_file:=calibration.yaml
 """
 
 from launch import LaunchDescription

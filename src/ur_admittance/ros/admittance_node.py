@@ -24,23 +24,22 @@ from std_srvs.srv import Trigger
 from ur_admittance.calibration.file import with_calibration
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.errors import LifecycleError, ModelError, ParameterError, RobotError, UrAdmittanceError
+from ur_admittance.errors import LifecycleError, ParameterError, RobotError, UrAdmittanceError
 from ur_admittance.model import RobotModel
-from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
 from ur_admittance.ros.action_output import ActionOutput
 from ur_admittance.ros.arm import RosArm
-from ur_admittance.ros.description import Description, StaticFrames
 from ur_admittance.ros.loop import ControlLoop
 from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import Monitor, StateTopic, state_of
 from ur_admittance.ros.outputs import Output, TrajectoryOutput, VelocityOutput
 from ur_admittance.ros.parameters import SchemaParameters
 from ur_admittance.ros.references import References
+from ur_admittance.ros.robot_search import FIRST_PAUSE, RobotSearch
 from ur_admittance.ros.run import run
 
 OUTPUTS = ("trajectory", "velocity", "action")
-FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # [s] between looks for what is missing: doubled each time
+LONGEST_PAUSE = 10.0  # [s] between two attempts to start by itself
 MATCH_S = 2.0  # for a controller to be found on the command topic
 STATE_PERIOD_S = 0.1
 ACTIVATION_S = 0.5
@@ -80,8 +79,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.output: Output | None = None
         self.monitor: Monitor | None = None
         self.references: References | None = None
-        self.description = Description(self)
-        self.frames = StaticFrames(self)
+        self.robot = RobotSearch(self, float(self.option("startup_timeout")))
         self.state_topic = StateTopic(self)
         for name in ("zero_ft_sensor", "reset_desired_pose", "stop", "reset_fault"):
             self.create_service(Trigger, f"~/{name}", self._answering(getattr(self, f"_{name}")))
@@ -97,19 +95,16 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
 
     def configure(self) -> None:
         sim_time = bool(self.get_parameter("use_sim_time").value)
-        self._wait_until_there(self._missing_description)
-        p = self.parameters
-        model = self._model(p)
-        self._wait_until_there(lambda: self._missing_frame(p.ft_frame, "ft_frame"))
-        tcp_frame = self.option("tcp_frame")
-        if tcp_frame:
-            self._wait_until_there(lambda: self._missing_frame(tcp_frame, "tcp_frame"))
-        self._use_frames()
+        self.robot.wait_until(self.robot.missing_description)
+        model = self.robot.model(self.parameters)
+        changes = self.robot.frames_of(self.parameters, self.option("tcp_frame"))
+        if changes:
+            self.change_parameters(changes)
         controller = AdmittanceController(model, self.parameters)
         controller.configure(self.get_logger().info)
         arm = RosArm(self, model.joint_names, 1.0 / self.parameters.control_rate, sim_time=sim_time)
         try:
-            self._wait_until_there(lambda: (arm.poll(), arm.missing())[1])
+            self.robot.wait_until(lambda: (arm.poll(), arm.missing())[1])
             frame = arm.wrench_reader.frame_id
             if frame and frame != self.parameters.ft_frame:
                 self.get_logger().warning(f"wrenches come in frame {frame}, but ft_frame is {self.parameters.ft_frame}")
@@ -132,14 +127,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.loop.start()
 
     def _after_tick(self, controller: AdmittanceController) -> None:
-        assert self.monitor is not None and self.references is not None
-        self.monitor(controller)
-        self.references.poll(controller)
+        if self.monitor is not None and self.references is not None:
+            self.monitor(controller)
+            self.references.poll(controller)
 
     def activate(self) -> None:
         controller, loop, output = self._running()
-        self._look_at_description()
-        if self.description.changed:
+        if self.robot.changed():
             raise LifecycleError("robot_description has changed since configure; clean up and configure again.")
         if controller.mode == Mode.FAULT:
             raise LifecycleError(f"the controller is in fault ({controller.reason}); call ~/reset_fault first.")
@@ -197,62 +191,6 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             raise LifecycleError("the node is not configured.")
         return self.controller, self.loop, self.output
 
-    # -- waiting for the robot ----------------------------------------------------------------------------------
-
-    def _wait_until_there(self, missing: Callable[[], str]) -> None:
-        """Look again and again, with growing pauses; raises with what is missing after startup_timeout."""
-        end = time.monotonic() + float(self.option("startup_timeout"))
-        pause, said = FIRST_PAUSE, ""
-        while sentence := missing():
-            if time.monotonic() >= end or self.told_to_end.is_set():
-                raise RobotError(f"still {sentence}")
-            if sentence != said:
-                self.get_logger().info(sentence)
-                said = sentence
-            self.told_to_end.wait(min(pause, max(0.0, end - time.monotonic())))
-            pause = min(2.0 * pause, LONGEST_PAUSE)
-
-    def _missing_description(self) -> str:
-        self.description.poll()
-        return self.description.missing()
-
-    def _missing_frame(self, frame: str, parameter: str) -> str:
-        self.frames.poll()
-        if self._frame(frame) is not None:
-            return ""
-        where = "on /tf_static" if self.frames.available else "on /tf_static (tf2_msgs is not installed)"
-        return f"waiting for frame {frame} ({parameter}): neither in robot_description nor {where}"
-
-    def _frame(self, frame: str) -> Pose | None:
-        """T_flange_frame from the description, else from TF."""
-        p = self.parameters
-        if frame == p.tip_link:
-            return Pose()
-        pose = self.description.fixed_frame(p.base_link, p.tip_link, frame)
-        return self.frames.between(p.tip_link, frame) if pose is None else pose
-
-    def _use_frames(self) -> None:
-        """Sensor and TCP from frames, where the parameters do not say otherwise."""
-        p, changes = self.parameters, {}
-        given = any(p.sensor.rotation) or any(p.sensor.position)
-        pose = self._frame(p.ft_frame)
-        if pose is not None and not given and p.ft_frame != p.tip_link:
-            changes["sensor.rotation"] = rpy_from_rotation(pose.rotation).tolist()
-            changes["sensor.position"] = pose.position.tolist()
-        tcp = self._frame(self.option("tcp_frame")) if self.option("tcp_frame") else None
-        if tcp is not None:
-            changes["tool.tcp"] = [*tcp.position.tolist(), *rpy_from_rotation(tcp.rotation).tolist()]
-        if changes:
-            self.change_parameters(changes)
-
-    def _model(self, p: Parameters) -> RobotModel:
-        model = self.description.model(p.base_link, p.tip_link)
-        if set(p.joints) != set(model.joint_names):
-            absent = [name for name in p.joints if name not in model.joint_names]
-            has = ", ".join(model.joint_names)
-            raise ModelError(f"joint {absent[0]} (parameter joints) is not in robot_description, which has {has}.")
-        return model
-
     def _new_output(self, model: RobotModel) -> Output:
         p = self.parameters
         if self.option("output") == "velocity":
@@ -287,8 +225,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             if others:
                 self._stop_because(_not_alone(output.topic, others))
                 return
-            self._look_at_description()
-            if self.description.changed:
+            if self.robot.changed():
                 self._stop_because("robot_description has changed; clean up and configure again.")
                 return
         if output.problem():
@@ -304,9 +241,6 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.trigger_deactivate()
         self.refusal = sentence
 
-    def _look_at_description(self) -> None:
-        self.description.poll()
-
     def _start_by_itself(self) -> None:
         if self.life == "unconfigured":
             self.trigger_configure()
@@ -315,7 +249,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             if self.life != "active":
                 self.trigger_cleanup()
         self._retry_at = time.monotonic() + self._pause
-        self._pause = min(2.0 * self._pause, 10.0)
+        self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
 
     # -- parameters and services --------------------------------------------------------------------------------
 

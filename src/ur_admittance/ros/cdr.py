@@ -118,9 +118,9 @@ class JointStateReader:
 
     def read(self, data: bytes, q: Array, qd: Array) -> tuple[bool, bool]:
         """(all six joints were in it and are now in q, their speeds are in qd)."""
-        if len(data) != self._length or not self._same_layout(data):
-            if not self._learn(data):
-                return False, False
+        known = len(data) == self._length and self._same_layout(data)
+        if not known and not self._learn(data):
+            return False, False
         n, order = self._count, self._order
         q[:] = np.frombuffer(data, "<f8", n, self._positions)[order]
         if self._velocities:

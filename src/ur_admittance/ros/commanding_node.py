@@ -64,7 +64,7 @@ class CommandingNode(ReaderNode):
                 "deactivate it first."
             )
         output.open()
-        arm.output = output  # type: ignore[assignment]
+        arm.output = output
         try:
             for _ in range(int(MATCH_S / 0.05)):
                 if output.listeners() or self.told_to_end.wait(0.05):

@@ -1,7 +1,7 @@
 """init_robot: moves the arm to a named or given configuration, smoothly, and ends.
 
-    ros2 run ur_admittance_ros init_robot --ros-args -p configuration:=home
-    ros2 run ur_admittance_ros init_robot --ros-args -p goal:="[0.0, -1.57, 1.57, -1.57, -1.57, 0.0]"
+ros2 run ur_admittance_ros init_robot --ros-args -p configuration:=home
+ros2 run ur_admittance_ros init_robot --ros-args -p goal:="[0.0, -1.57, 1.57, -1.57, -1.57, 0.0]"
 """
 
 import sys

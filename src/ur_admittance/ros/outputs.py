@@ -4,7 +4,7 @@ An output owns its topic only while it is open. Each is a message prepared once,
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -56,7 +56,7 @@ class TopicOutput:
         self._node = node
         self.topic: str = node.resolve_topic_name(topic)
         self.period = 0.0
-        self._publisher = None
+        self._publisher: Any = None
 
     def open(self) -> None:
         if self._publisher is None:
@@ -94,6 +94,9 @@ class TopicOutput:
         if self._publisher is not None and me in names:
             names.remove(me)
         return [f"{space.rstrip('/')}/{name}" for name, space in names]
+
+    def send(self, q: Array, qd: Array) -> None:
+        raise NotImplementedError
 
     def problem(self) -> str:
         return ""

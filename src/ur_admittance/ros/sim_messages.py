@@ -23,9 +23,7 @@ MOST_POINTS = 10_000
 def joint_state(names: Sequence[str]) -> tuple[Prepared, Array, Array]:
     """A joint state whose positions and speeds are views."""
     effort = [0.0] * 6
-    message = Prepared(
-        JointState(name=list(names), position=list(MARKS[:6]), velocity=list(MARKS[6:]), effort=effort)
-    )
+    message = Prepared(JointState(name=list(names), position=list(MARKS[:6]), velocity=list(MARKS[6:]), effort=effort))
     return message, message.doubles(MARKS[:6]), message.doubles(MARKS[6:])
 
 
@@ -58,9 +56,7 @@ def read_trajectory(data: bytes, names: Sequence[str]) -> list[Point]:
     return points(given, rows, names)
 
 
-def points(
-    given: Sequence[str], rows: Sequence[tuple[Array, Array, float]], names: Sequence[str]
-) -> list[Point]:
+def points(given: Sequence[str], rows: Sequence[tuple[Array, Array, float]], names: Sequence[str]) -> list[Point]:
     """Points in the order of ``names``; RobotError tells what does not fit."""
     if not rows:
         return []

@@ -1,11 +1,11 @@
 """sim_node: the simulated UR as a ROS 2 robot, in place of Gazebo and a driver.
 
-    publishes   /robot_description (latched), /joint_states, /wrist_ft_sensor, /clock if asked,
-                /speed_scaling_state_broadcaster/speed_scaling
-    takes       /scaled_joint_trajectory_controller/joint_trajectory, /forward_velocity_controller/commands,
-                /scaled_joint_trajectory_controller/follow_joint_trajectory where control_msgs is installed,
-                ~/hand (WrenchStamped: a hand at the TCP, base axes, for as long as it is renewed)
-    services    ~/push, ~/let_go, ~/set_environment, ~/reset (std_srvs/Trigger), fed by the parameters of that name
+publishes   /robot_description (latched), /joint_states, /wrist_ft_sensor, /clock if asked,
+            /speed_scaling_state_broadcaster/speed_scaling
+takes       /scaled_joint_trajectory_controller/joint_trajectory, /forward_velocity_controller/commands,
+            /scaled_joint_trajectory_controller/follow_joint_trajectory where control_msgs is installed,
+            ~/hand (WrenchStamped: a hand at the TCP, base axes, for as long as it is renewed)
+services    ~/push, ~/let_go, ~/set_environment, ~/reset (std_srvs/Trigger), fed by the parameters of that name
 """
 
 import sys
@@ -253,7 +253,9 @@ class SimNode(Node):  # type: ignore[misc]
         for parameter in parameters:
             if parameter.name == "speed_scaling":
                 if not 0.0 <= parameter.value <= 1.0:
-                    return SetParametersResult(successful=False, reason=f"speed_scaling = {parameter.value}: must be 0 to 1")
+                    return SetParametersResult(
+                        successful=False, reason=f"speed_scaling = {parameter.value}: must be 0 to 1"
+                    )
                 self.drive.scaling = parameter.value
                 self._scaling.publish(Float64(data=100.0 * parameter.value))
             if parameter.name == "environment.kind" and parameter.value not in get_args(Kind):
@@ -270,6 +272,8 @@ class SimNode(Node):  # type: ignore[misc]
     def finish(self) -> None:
         self._end = True
         self._thread.join(timeout=2.0)
+        for polled in (self._trajectories, self._speeds, self._hands):
+            polled.destroy()
 
 
 def main() -> None:

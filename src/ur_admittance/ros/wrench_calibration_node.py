@@ -1,10 +1,10 @@
 """wrench_calibration_node: finds tool mass, centre of mass, bias, mounting and tilt, and writes the calibration file.
 
-    ~/calibrate   the arm turns its wrist through well-chosen orientations by itself; the answer comes at once, progress
-                  and result are on ~/state
-    ~/take_pose   read the sensor in the present pose, which somebody else has brought the arm to
-    ~/finish      identify from the poses taken, write the file
-    ~/stop        end a running calibration; the arm stands
+~/calibrate   the arm turns its wrist through well-chosen orientations by itself; the answer comes at once, progress
+              and result are on ~/state
+~/take_pose   read the sensor in the present pose, which somebody else has brought the arm to
+~/finish      identify from the poses taken, write the file
+~/stop        end a running calibration; the arm stands
 """
 
 import sys

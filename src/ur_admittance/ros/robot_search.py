@@ -1,0 +1,83 @@
+"""Waiting for the robot: its description, and the frames of sensor and TCP. Pauses grow, and the log says for what."""
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from ur_admittance.errors import ModelError, RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.model.frames import Pose, rpy_from_rotation
+from ur_admittance.params import Parameters
+from ur_admittance.ros.description import Description, StaticFrames
+
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # [s] between looks for what is missing: doubled each time
+
+
+class RobotSearch:
+    """Everything is polled, so that waiting needs no executor. ``node.told_to_end`` ends it early."""
+
+    def __init__(self, node: Any, timeout: float) -> None:
+        self._node, self._timeout = node, timeout
+        self._description, self._frames = Description(node), StaticFrames(node)
+
+    def wait_until(self, missing: Callable[[], str]) -> None:
+        """Look again and again until ``missing`` says nothing; RobotError with what is missing after the timeout."""
+        end = time.monotonic() + self._timeout
+        pause, said = FIRST_PAUSE, ""
+        while sentence := missing():
+            if time.monotonic() >= end or self._node.told_to_end.is_set():
+                raise RobotError(f"still {sentence}")
+            if sentence != said:
+                self._node.get_logger().info(sentence)
+                said = sentence
+            self._node.told_to_end.wait(min(pause, max(0.0, end - time.monotonic())))
+            pause = min(2.0 * pause, LONGEST_PAUSE)
+
+    def missing_description(self) -> str:
+        self._description.poll()
+        return self._description.missing()
+
+    def changed(self) -> bool:
+        """Whether another description has come since the model was made."""
+        self._description.poll()
+        return self._description.changed
+
+    def model(self, p: Parameters) -> RobotModel:
+        model = self._description.model(p.base_link, p.tip_link)
+        if set(p.joints) != set(model.joint_names):
+            absent = [name for name in p.joints if name not in model.joint_names]
+            has = ", ".join(model.joint_names)
+            raise ModelError(f"joint {absent[0]} (parameter joints) is not in robot_description, which has {has}.")
+        return model
+
+    def frames_of(self, p: Parameters, tcp_frame: str) -> dict[str, Any]:
+        """Changes of sensor.* and tool.tcp that frames ask for. The parameters have the last word about the sensor."""
+        changes: dict[str, Any] = {}
+        if p.ft_frame != p.tip_link and not (any(p.sensor.rotation) or any(p.sensor.position)):
+            pose = self._wait_for(p, p.ft_frame, "ft_frame")
+            changes["sensor.rotation"] = rpy_from_rotation(pose.rotation).tolist()
+            changes["sensor.position"] = pose.position.tolist()
+        if tcp_frame:
+            pose = self._wait_for(p, tcp_frame, "tcp_frame")
+            changes["tool.tcp"] = [*pose.position.tolist(), *rpy_from_rotation(pose.rotation).tolist()]
+        return changes
+
+    def _wait_for(self, p: Parameters, frame: str, parameter: str) -> Pose:
+        found: list[Pose] = []
+
+        def missing() -> str:
+            self._frames.poll()
+            pose = self._look_up(p, frame)
+            if pose is not None:
+                found.append(pose)
+                return ""
+            where = "on /tf_static" if self._frames.available else "on /tf_static (tf2_msgs is not installed)"
+            return f"waiting for frame {frame} ({parameter}): neither in robot_description nor {where}"
+
+        self.wait_until(missing)
+        return found[0]
+
+    def _look_up(self, p: Parameters, frame: str) -> Pose | None:
+        """T_flange_frame from the description, else from TF."""
+        pose = self._description.fixed_frame(p.base_link, p.tip_link, frame)
+        return self._frames.between(p.tip_link, frame) if pose is None else pose
