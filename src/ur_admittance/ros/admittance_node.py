@@ -48,6 +48,7 @@ ACTION_DURATION = 0.5  # [s] default of trajectory_duration with the action
 
 OPTIONS: dict[str, tuple[Any, str]] = {
     "output": ("trajectory", "where commands go: trajectory (topic), velocity (topic) or action"),
+    "trajectory_velocities": (True, "false: positions only, for controllers that refuse a speed at the end"),
     "autostart": (False, "configure and activate by itself, and try again until it works"),
     "calibration_file": ("", "file of ur-admittance calibrate; parameters given otherwise have the last word"),
     "startup_timeout": (5.0, "how long configure waits for description, frames, joint states and wrench [s]"),
@@ -195,8 +196,10 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         p = self.parameters
         if self.option("output") == "velocity":
             return VelocityOutput(self)
-        kind = TrajectoryOutput if self.option("output") == "trajectory" else ActionOutput
-        return kind(self, model.joint_names, p.trajectory_duration)
+        names, duration = model.joint_names, p.trajectory_duration
+        if self.option("output") == "action":
+            return ActionOutput(self, names, duration)
+        return TrajectoryOutput(self, names, duration, bool(self.option("trajectory_velocities")))
 
     # -- ten times per second -----------------------------------------------------------------------------------
 

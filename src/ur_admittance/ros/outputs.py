@@ -103,14 +103,18 @@ class TopicOutput:
 
 
 class TrajectoryOutput(TopicOutput):
-    """One point with positions and velocities, to be reached after ``duration`` [s]; the stamp 0 means now."""
+    """One point with positions and (unless told otherwise) velocities, to be reached after ``duration`` [s]; the stamp
+    0 means now."""
 
     kind = JointTrajectory
 
-    def __init__(self, node: Node, names: Sequence[str], duration: float, topic: str = TRAJECTORY_TOPIC) -> None:
+    def __init__(
+        self, node: Node, names: Sequence[str], duration: float, velocities: bool = True, topic: str = TRAJECTORY_TOPIC
+    ) -> None:
         super().__init__(node, topic)
-        self._message = Prepared(trajectory(names, MARKS[:6], MARKS[6:], duration))
-        self._q, self._qd = self._message.doubles(MARKS[:6]), self._message.doubles(MARKS[6:])
+        self._message = Prepared(trajectory(names, MARKS[:6], MARKS[6:] if velocities else (), duration))
+        self._q = self._message.doubles(MARKS[:6])
+        self._qd = self._message.doubles(MARKS[6:]) if velocities else np.zeros(6)
 
     def send(self, q: Array, qd: Array) -> None:
         self._q[:] = q
