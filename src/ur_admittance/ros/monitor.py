@@ -13,7 +13,7 @@ from ur_admittance.control.faults import remedy
 from ur_admittance.core.records import Mode
 from ur_admittance.ros.cdr import Prepared
 from ur_admittance.ros.outputs import MARKS
-from ur_admittance.ros.polled import LATCHED, NEWEST
+from ur_admittance.ros.polled import COMMANDS, LATCHED
 from ur_admittance.runtime.interfaces import vector
 
 VELOCITY_TOPIC = "/admittance_cartesian_velocity"
@@ -26,7 +26,7 @@ class Monitor:
     def __init__(self, node: Node, controller: AdmittanceController, every: int, stamp: Callable[[], int]) -> None:
         frame = controller.parameters.base_link
         self._every, self._count, self._stamp = max(1, every), 0, stamp
-        self._publishers = [node.create_publisher(TwistStamped, t, NEWEST) for t in (VELOCITY_TOPIC, ERROR_TOPIC)]
+        self._publishers = [node.create_publisher(TwistStamped, t, COMMANDS) for t in (VELOCITY_TOPIC, ERROR_TOPIC)]
         self._node = node
         self._streams = []
         for publisher, field in zip(self._publishers, ("twist", "pose_error"), strict=True):
