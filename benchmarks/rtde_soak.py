@@ -13,6 +13,7 @@ import json
 import os
 import time
 from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -68,76 +69,117 @@ class Trace:
             self._asked = False
 
 
-def ours(emulator: EmulatorProcess, seconds: float, priority: int | None) -> None:
+@dataclass
+class Measured:
+    """One uninterrupted stretch, or all of them together."""
+
+    periods: list[float] = field(default_factory=list)  # [s]
+    steps: Counter[int] = field(default_factory=Counter)  # robot cycles per loop cycle
+    delays: Counter[int] = field(default_factory=Counter)  # robot cycles from sample to command
+    robot_time: float = 0.0  # [s]
+    elapsed: float = 0.0  # [s]
+    faults: list[str] = field(default_factory=list)
+    memory: list[tuple[float, ...]] = field(default_factory=list)
+
+
+def stretch(
+    robot: RtdeRobot, controller: AdmittanceController, emulator: EmulatorProcess, until: float, m: Measured
+) -> None:
+    """Run until the time is over or something stops the arm."""
+    trace = Trace(emulator)
+    robot.read(controller.sample)
+    controller.update()
+    robot.write(controller.command)  # arms the watchdog: takes some cycles
+    robot.read(controller.sample)
+    if controller.mode == Mode.FAULT:
+        m.faults.append(f"{controller.reason} {robot.reason}")
+        return
+    controller.activate()
+    used, count, begin = [], 0, time.monotonic()
+    last = begin
+    while (now := time.monotonic()) < until:
+        robot.read(controller.sample)
+        now = time.monotonic()
+        phase = 2.0 * np.pi * 0.2 * count * PERIOD
+        controller.set_reference_twist([0.0, 0.05 * np.cos(phase), 0.0, 0.0, 0.0, 0.0])
+        controller.update()
+        robot.write(controller.command)
+        if controller.mode != Mode.ACTIVE:
+            m.faults.append(f"{controller.reason} {robot.reason}")
+            break
+        used.append(round(robot._pace.timestamp / PERIOD))
+        m.periods.append(now - last)
+        last, count = now, count + 1
+        if count % 500 == 250:
+            trace.ask()
+        elif count % 500 == 300:
+            trace.fetch()
+        if count % 15000 == 0:
+            m.memory.append((m.elapsed + now - begin, *(memory(pid) for pid in processes(robot, emulator))))
+    m.elapsed += time.monotonic() - begin
+    trace.fetch()
+    trace.ask()
+    trace.fetch()
+    seen = trace.cycles[1:]  # without the one that armed the watchdog
+    common = min(len(used), len(seen))
+    m.delays += Counter((np.array(seen[:common]) - np.array(used[:common])).tolist())
+    m.steps += Counter(np.diff(used).tolist())
+    m.robot_time += (used[-1] - used[0]) * PERIOD if used else 0.0
+
+
+def processes(robot: RtdeRobot, emulator: EmulatorProcess) -> list[int]:
+    """Loop, commander, emulator."""
+    assert robot._link is not None
+    assert emulator.process is not None
+    return [os.getpid(), robot._link.commander._process.pid, emulator.process.pid]
+
+
+def ours(emulator: EmulatorProcess, seconds: float, priority: int) -> None:
     model = robot_model("ur5e")
     parameters = Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]})
     controller = AdmittanceController(model, parameters)
     controller.configure(print)
-    robot = RtdeRobot(emulator.host, model, RtdeSettings(state_patience=0.016))
-    with robot, realtime(priority=priority) as setup:
+    robot = RtdeRobot(emulator.host, model, RtdeSettings(rt_priority=priority or -1))
+    measured = Measured()
+    load = np.zeros(3)
+    with robot, realtime(priority=priority or None) as setup:
         print(setup)
-        child = robot._link.commander._process.pid if robot._link is not None else 0
-        trace = Trace(emulator)
-        robot.read(controller.sample)
-        controller.update()
-        robot.write(controller.command)  # arms the watchdog: takes some cycles
-        robot.read(controller.sample)
-        controller.activate()
-        used, periods, ages, rows = [], [], [], []
-        begin = last = time.monotonic()
-        before = (cpu_seconds(os.getpid()), cpu_seconds(child), cpu_seconds(emulator.process.pid))
-        count, fault = 0, ""
-        while time.monotonic() - begin < seconds and not fault:
-            robot.read(controller.sample)
-            now = time.monotonic()
-            phase = 2.0 * np.pi * 0.2 * count * PERIOD
-            controller.set_reference_twist([0.0, 0.05 * np.cos(phase), 0.0, 0.0, 0.0, 0.0])
-            used.append(round(robot._pace.timestamp / PERIOD))
-            controller.update()
-            robot.write(controller.command)
-            periods.append(now - last)
-            ages.append(float(controller.sample["joint_age"]))
-            last, count = now, count + 1
-            if controller.mode != Mode.ACTIVE:
-                fault = f"{controller.reason} {robot.reason}"
-            if count % 500 == 250:
-                trace.ask()
-            elif count % 500 == 300:
-                trace.fetch()
-            if count % 15000 == 0:
-                rows.append((count * PERIOD, memory(os.getpid()), memory(child), memory(emulator.process.pid)))
-        elapsed = time.monotonic() - begin
-        after = (cpu_seconds(os.getpid()), cpu_seconds(child), cpu_seconds(emulator.process.pid))
-        trace.fetch()
-        trace.ask()
-        trace.fetch()
-    report(used, trace.cycles, periods, elapsed, before, after, rows, fault, emulator)
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            before = np.array([cpu_seconds(pid) for pid in processes(robot, emulator)])
+            names = processes(robot, emulator)
+            stretch(robot, controller, emulator, until, measured)
+            if Path(f"/proc/{names[1]}").exists():
+                load += np.array([cpu_seconds(pid) for pid in names]) - before
+            if measured.faults and time.monotonic() < until:
+                robot.recover()
+                for _ in range(50):
+                    robot.read(controller.sample)
+                    controller.update()
+                if controller.mode == Mode.FAULT:
+                    controller.reset_fault()
+                    robot.read(controller.sample)
+                    controller.update()
+    report(measured, 100.0 * load / measured.elapsed, emulator)
 
 
-def report(used, cycles, periods, elapsed, before, after, rows, fault, emulator) -> None:  # type: ignore[no-untyped-def]
-    cycles = cycles[len(cycles) - len(used) :]  # without those before the count began
-    count = min(len(used), len(cycles))
-    delays = Counter((np.array(cycles[:count]) - np.array(used[:count])).tolist())
-    steps = Counter(np.diff(used).tolist())
-    p = 1e6 * np.array(periods[1:])
-    robot_time = (used[-1] - used[0]) * PERIOD
-    print(f"ended by a fault: {fault}" if fault else "no fault")
-    rate = len(used) / elapsed
-    print(f"{len(used)} cycles in {elapsed:.1f} s: {rate:.2f} Hz; robot time {robot_time / elapsed:.5f} s/s")
+def report(m: Measured, load: np.ndarray, emulator: EmulatorProcess) -> None:
+    p = 1e6 * np.array(m.periods)
+    rate = len(p) / m.elapsed
+    print(f"{len(p)} cycles in {m.elapsed:.1f} s: {rate:.2f} Hz; robot time {m.robot_time / m.elapsed:.5f} s/s")
     p50, p99, p999 = np.quantile(p, [0.5, 0.99, 0.999])
     print(f"period us p50 {p50:.0f}, p99 {p99:.0f}, p99.9 {p999:.0f}, worst {p.max():.0f}")
-    print(f"robot cycles per loop cycle: {share(steps)}")
-    print(f"sample-to-command delay in robot cycles ({count} commands): {share(delays)}")
+    print(f"robot cycles per loop cycle: {share(m.steps)}")
+    print(f"sample-to-command delay in robot cycles ({sum(m.delays.values())} commands): {share(m.delays)}")
     names = ("loop", "commander", "emulator")
-    load = [100.0 * (b - a) / elapsed for a, b in zip(before, after, strict=True)]
     print("CPU of one core: " + ", ".join(f"{n} {x:.1f} %" for n, x in zip(names, load, strict=True)))
-    for t, *sizes in rows:
+    for t, *sizes in m.memory:
         print(f"  {t:6.0f} s  memory MB: " + ", ".join(f"{n} {x:.1f}" for n, x in zip(names, sizes, strict=True)))
-    counters = emulator.ask("counters")
-    lost = counters.get("streamed commands lost in one cycle", 0)
+    lost = emulator.ask("counters").get("streamed commands lost in one cycle", 0)
     print(f"emulator: {emulator.ask('state')['late']} late cycles, {lost} commands lost in one cycle")
-    halves = np.array_split(p, 2)
-    print(f"drift: median period first half {np.median(halves[0]):.1f} us, second half {np.median(halves[1]):.1f} us")
+    first, second = np.array_split(p, 2)
+    print(f"drift: median period first half {np.median(first):.1f} us, second half {np.median(second):.1f} us")
+    print(f"{len(m.faults)} faults" + "".join(f"\n  {fault}" for fault in m.faults[:10]))
 
 
 def share(counter: Counter) -> str:  # type: ignore[type-arg]
@@ -169,10 +211,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--bare", action="store_true", help="also measure the bare library for 60 s")
-    parser.add_argument("--priority", type=int, default=None, help="SCHED_FIFO priority of the loop")
+    parser.add_argument("--priority", type=int, default=0, help="SCHED_FIFO priority of loop, commander and emulator")
     options = parser.parse_args()
     gc.collect()
-    with EmulatorProcess() as emulator:
+    with EmulatorProcess("--priority", str(options.priority)) as emulator:
         ours(emulator, 60.0 * options.minutes, options.priority)
         if options.bare:
             bare(emulator, min(60.0, 60.0 * options.minutes))

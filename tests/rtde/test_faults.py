@@ -31,7 +31,7 @@ TABLE = {
     "robot switched off": ("connection to the robot is lost", None, None),
     "watchdog: no commands": ("stopped", 0.25, 0.03),
     "client killed": ("dead", 0.25, 0.03),
-    "second client": ("another program already commands", None, None),
+    "second client": ("a program is running on the robot", None, None),
     "speed slider 30 %": ("m/s of 0.2 m/s", None, None),
     "wrong payload": ("1 kg too heavy", None, None),
 }

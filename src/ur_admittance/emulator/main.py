@@ -1,5 +1,6 @@
 """The command ur-emulator."""
 
+import os
 import signal
 import socket
 import sys
@@ -50,6 +51,7 @@ def run(
         float, typer.Option(help="Wait this long [s] for a streamed command that is late; 0: strict real time.")
     ] = 0.0,
     pace: Annotated[float, typer.Option(min=0.01, max=10.0, help="Robot seconds per real second.")] = 1.0,
+    priority: Annotated[int, typer.Option(help="SCHED_FIFO priority 1 to 99, where allowed; 0: ordinary.")] = 0,
     duration: Annotated[float | None, typer.Option(help="End after this time [s].")] = None,
 ) -> None:
     """Run until Ctrl-C."""
@@ -77,6 +79,11 @@ def run(
     if payload is not None:
         box.arm.set_payload(payload)
     box.cycle()  # compiles before anybody is listening
+    if priority > 0:
+        try:
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
+        except OSError as error:
+            say(f"ordinary priority: {error.strerror}.")
     server = Server(box, host, patience, pace)
     server.open()
 

@@ -20,7 +20,7 @@ from ur_admittance.emulator.ports import KINDS, Connection
 from ur_admittance.errors import SimulationError
 
 CLIENTS = 100  # at most, over the three ports
-CATCH_UP = 25  # cycles
+CATCH_UP = 5  # cycles; more would play the robot's watchdog against a client that had no chance
 CHUNK = 1 << 16  # [bytes] read at once
 PR_SET_TIMERSLACK = 29
 QUICKACK = getattr(socket, "TCP_QUICKACK", None)
@@ -94,6 +94,7 @@ class Server:
             self.box.cycle()
             deadline += period
             self._send_all()
+            self._take_waiting()
             if self.patience > 0.0:
                 return max(deadline, time.monotonic())  # nothing is made up for: the client could not keep up
         return deadline
@@ -129,15 +130,21 @@ class Server:
             if time.monotonic() < self._cut_until:
                 time.sleep(left)
                 return
-            readable, _, _ = select.select([*self._listeners, *self._clients], [], [], left)
-            for ready in readable:
-                kind = self._listeners.get(ready)
-                if kind is not None:
-                    self._accept(ready, kind)
-                elif ready in self._clients:
-                    self._receive(ready)
+            self._take_waiting(left)
             if once:
                 return
+
+    def _take_waiting(self, wait: float = 0.0) -> None:
+        """What clients have sent, or send within ``wait`` [s]."""
+        if time.monotonic() < self._cut_until:
+            return
+        readable, _, _ = select.select([*self._listeners, *self._clients], [], [], wait)
+        for ready in readable:
+            kind = self._listeners.get(ready)
+            if kind is not None:
+                self._accept(ready, kind)
+            elif ready in self._clients:
+                self._receive(ready)
 
     def _accept(self, listener: socket.socket, kind: type[Connection]) -> None:
         try:

@@ -9,6 +9,7 @@ Messages on the socket, one per packet:
     { ... JSON                  {"call": name, "arguments": [...]}; answer {"value": ...} or {"error": text}
 """
 
+import contextlib
 import json
 import os
 import signal
@@ -23,6 +24,9 @@ STOP_DECELERATION = 10.0  # [rad/s2]
 
 def main() -> None:
     descriptor, host, frequency, priority = sys.argv[1:5]
+    if int(priority) > 0:
+        with contextlib.suppress(OSError):  # not allowed: ordinary priority, as for the loop itself
+            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(int(priority)))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then stops the arm in its own way
     parent = socket.socket(fileno=int(descriptor))
     from rtde_control import RTDEControlInterface

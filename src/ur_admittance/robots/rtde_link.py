@@ -1,10 +1,12 @@
 """The two ur_rtde connections of one robot: states come in here, commands go through the commander's process."""
 
 import contextlib
+import os
 import socket
 import struct
 import threading
 import time
+from pathlib import Path
 from typing import Any, Literal
 
 from ur_admittance.core.records import Status
@@ -61,10 +63,12 @@ class Link:
         if self._has_payload:
             variables += ["payload", "payload_cog"]
         _check_answers(host, timeout)
+        threads = _threads()
         try:
-            self.receive = RTDEReceiveInterface(host, rate, variables, rt_priority=priority)
+            self.receive = RTDEReceiveInterface(host, rate, variables, rt_priority=-1)
         except RuntimeError as error:
             raise RobotError(f"{host} does not send its state: {str(error).strip().rstrip('.')}.") from None
+        _prefer(_threads() - threads, priority)
         try:
             self.commander = Commander(host, rate, priority, timeout)
         except RobotError:
@@ -183,6 +187,21 @@ class Link:
                 receive.disconnect()
 
         threading.Thread(target=work, args=(self.receive,)).start()
+
+
+def _threads() -> set[int]:
+    """Of this process; empty where the system does not tell."""
+    folder = Path("/proc/self/task")
+    return {int(entry.name) for entry in folder.iterdir()} if folder.exists() else set()
+
+
+def _prefer(threads: set[int], priority: int) -> None:
+    """Real-time priority for the threads that receive states: the library gives it on a PREEMPT_RT kernel only, but a
+    loop with priority is no faster than the thread that feeds it."""
+    if priority > 0:
+        for thread in threads:
+            with contextlib.suppress(OSError):
+                os.sched_setscheduler(thread, os.SCHED_FIFO, os.sched_param(priority))
 
 
 def _check_answers(host: str, timeout: float) -> None:

@@ -42,7 +42,7 @@ class RtdeSettings:
     gain: float = SERVOJ_GAIN
     power_on: bool = False  # switch power on and release the brakes at connect
     take_over: bool = False  # stop a program that is running on the robot
-    rt_priority: int = -1  # of the library's receive threads on a real-time kernel; -1: leave alone
+    rt_priority: int = -1  # SCHED_FIFO priority of the process and threads that talk to the robot; -1: ordinary
     connect_timeout: float = 3.0  # [s]
     state_patience: float = 0.016  # [s] that read() waits for a state that is late; after it the cycle goes on without
 
