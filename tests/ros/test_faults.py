@@ -73,6 +73,7 @@ def urdf():
 @pytest.fixture(scope="module")
 def node(module_processes, setup_of):
     parameters = {"safety.joint_state_timeout": 0.25, "safety.wrench_timeout": 0.25, "startup_timeout": 1.0}
+    parameters["realtime_priority"] = 20
     module_processes.start("admittance_node", parameters)
     return module_processes
 

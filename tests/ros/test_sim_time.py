@@ -7,11 +7,10 @@ import pytest
 pytest.importorskip("rclpy")
 
 
-def test_at_half_the_pace_the_arm_moves_half_as_far(processes, setup_of, position):
+def test_at_half_the_pace_the_arm_moves_half_as_far(processes, setup_of, position, patient):
     """The law lives in simulated time: its speed there is that of the law, whatever the pace."""
     processes.start("sim_node", {"publish_clock": True, "realtime_factor": 0.5})
-    timeouts = {"safety.joint_state_timeout": 0.4, "safety.wrench_timeout": 0.4}
-    processes.start("admittance_node", {**timeouts, "use_sim_time": True})
+    processes.start("admittance_node", {**patient, "use_sim_time": True})
     arm = setup_of(processes)
     arm.bring_up()
     arm.client.set_parameter("push.wrench", [0.0, 8.0, 0.0, 0.0, 0.0, 0.0], "/ur_sim")

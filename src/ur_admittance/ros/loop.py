@@ -3,14 +3,11 @@
 Everything else (services, parameters, life cycle) runs in the executor's thread and asks the loop with ``call``.
 """
 
-import contextlib
-import os
 import threading
 import time
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,6 +16,7 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import RobotError
 from ur_admittance.ros.arm import RosArm
+from ur_admittance.ros.scheduling import whole_process
 from ur_admittance.runtime.interfaces import scalar, vector
 from ur_admittance.runtime.realtime import realtime
 
@@ -99,7 +97,7 @@ class ControlLoop:
 
     def _run(self) -> None:
         with (
-            _whole_process(self._priority - 1),
+            whole_process(self._priority - 1),
             realtime(priority=self._priority or None, lock_memory=self._priority > 0) as setup,
         ):
             self._say(str(setup))
@@ -155,26 +153,6 @@ class ControlLoop:
                 self.arm.write(command)
                 time.sleep(self._nominal)
         self.driving = False
-
-
-@contextlib.contextmanager
-def _whole_process(priority: int) -> Iterator[None]:
-    """The loop needs the interpreter, which another thread of this process may hold, and messages, which the threads of
-    DDS deliver: an ordinary thread that waits for the processor would hold up a real-time one. So they come along."""
-
-    def schedule(policy: int, value: int) -> None:
-        for task in Path("/proc/self/task").iterdir():
-            with contextlib.suppress(OSError):  # it may have ended, or we may not
-                os.sched_setscheduler(int(task.name), policy, os.sched_param(value))
-
-    if priority < 1 or not hasattr(os, "SCHED_FIFO"):
-        yield
-        return
-    schedule(os.SCHED_FIFO, priority)
-    try:
-        yield
-    finally:
-        schedule(os.SCHED_OTHER, 0)
 
 
 class _Request:

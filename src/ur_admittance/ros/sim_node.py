@@ -33,6 +33,7 @@ from ur_admittance.ros.cdr import WrenchReader
 from ur_admittance.ros.outputs import TRAJECTORY_TOPIC, VELOCITY_TOPIC
 from ur_admittance.ros.polled import COMMANDS, LATCHED, Polled
 from ur_admittance.ros.run import run
+from ur_admittance.ros.scheduling import whole_process
 from ur_admittance.ros.sim_action import serve_action
 from ur_admittance.ros.sim_drive import Drive
 from ur_admittance.runtime.clock import RealTimeClock
@@ -58,6 +59,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "sensor.noise_torque": (0.0, "standard deviation [Nm]"),
     "sensor.bias": ([0.0] * 6, "[N, Nm]"),
     "seed": (0, "of the noise"),
+    "realtime_priority": (0, "SCHED_FIFO priority, 1 to 99; 0: an ordinary process"),
 }
 LIVE: dict[str, tuple[Any, str]] = {
     "speed_scaling": (1.0, "0..1, as the speed slider of the pendant"),
@@ -126,6 +128,10 @@ class SimNode(Node):  # type: ignore[misc]
     # physics
 
     def _run(self) -> None:
+        with whole_process(int(self._value("realtime_priority"))):
+            self._physics()
+
+    def _physics(self) -> None:
         clock = RealTimeClock(self._value("rate") * self._value("realtime_factor"), spin_ns=0)
         clock.start()
         simulated_time = self._clock_publisher is not None
