@@ -56,6 +56,8 @@ def check_params(p):
             return False
         if not (p.joint_lower[i] <= p.joint_upper[i] and p.deadband_axis[i] >= 0.0):
             return False
+    if not 0.0 <= p.elbow_margin < ABSURD:
+        return False
     for part in range(2):
         if not (p.max_velocity[part] >= 0.0 and p.max_acceleration[part] > 0.0):
             return False
@@ -112,6 +114,7 @@ def check_state(s):
         and 0 <= s.status < KNOWN
         and 0.0 <= s.ramp <= 1.0
         and 0.0 <= s.quiet_time < ABSURD
+        and 0.0 <= s.unlimited < ABSURD
         and is_sane(s.mass_from)
         and is_sane(s.damping_from)
         and is_sane(s.stiffness_from)
@@ -121,6 +124,15 @@ def check_state(s):
         and is_sane(s.peak)
         and is_sane(s.last_peak)
         and is_sane(s.side)
+        and is_sane(s.hit_x)
+        and is_sane(s.hit_f)
+        and is_sane(s.hit_xx)
+        and is_sane(s.hit_xf)
+        and is_sane(s.hit_ff)
+        and is_sane(s.hit_side)
+        and is_sane(s.since_hit)
+        and is_sane(s.hit_way)
+        and is_sane(s.unloaded)
         and is_sane(s.q_command)
         and is_sane(s.qd_command)
         and is_sane(s.twist)

@@ -5,14 +5,16 @@ x' = -(K/D) x(t - T - M/D), without overshoot while  r = (T + M/D) K/D  stays be
 
     D = a + sqrt(a^2 + K M / r),   a = K T / 2r
 
-K is seen from the command: the surface in series with the arm's own compliance. It is found in two ways:
+K is seen from the command: the surface in series with the arm's own compliance. It is found in three ways:
 
 - An arm that moves by itself (force axes, a moving reference) runs into something: K = -df/dx since it touched.
 - The force oscillates, three periods or more above 4 Hz that do not decay: K = -sum(x f) / sum(x^2) over the last ones.
+- A hand drives the tool into something: K is the slope of the opposing force over the displacement within 30 ms, where
+  it is steeper than shaking the mass of the law at 5 Hz would make it, M (2 pi 5 Hz)^2: 7.9 kN/m for 8 kg.
 
-Neither happens when a hand guides the arm in free space: the arm does not run into the hand, and people do not shake a
-tool that fast for long. Damping is only ever raised above what the user chose, is kept until the contact is lost, then
-returns smoothly.
+None of it happens when a hand guides the arm in free space: the arm does not run into the hand, and people do not shake
+a tool that fast. Damping is only ever raised above what the user chose, is kept until the contact is lost, then returns
+smoothly.
 """
 
 import math
@@ -33,6 +35,12 @@ OSCILLATION = (1.0, 0.1)  # [N, Nm] smallest peak that counts
 HALF_PERIOD = (0.015, 0.125)  # [s] 4 to 33 Hz
 SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
 HALF_CYCLES = 6
+HIT_TIME = 0.03  # [s] of the slope of force over displacement
+HIT_FORCE = (5.0, 0.5)  # [N, Nm] standard deviation of the force in that time that counts
+HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a hand feigns by shaking at 5 Hz
+EXPLAINED = 0.6  # share of the force that the displacement explains
+HOLD = 0.5  # [s] without the force of a hit before it is left
+AWAY = (0.005, 0.05)  # [m, rad]
 STIFFEST = 1e5  # [N/m, Nm/rad] no arm holds its tool more stiffly, so nothing it touches appears stiffer
 LOST = 0.1  # [s] without force before contact is lost
 RELEASE_TIME = 0.3  # [s] of the way back to the user's damping
@@ -53,18 +61,26 @@ def observe(p, s, wrench, R, driven, dt):
     rotate_back(R, model_twist[3:], v[3:])
     fresh = smoothing(p.filter_cutoff_hz, dt)
     for i in range(6):
-        touch(p, s, wrench[i], v[i], driven or p.force_axes[i] != 0.0, i, dt)
+        by_itself = driven or p.force_axes[i] != 0.0
+        touch(p, s, wrench[i], v[i], by_itself, i, dt)
         stiffness = max(
             impact_stiffness(s, wrench[i], v[i], fresh, i, dt), oscillation_stiffness(s, wrench[i], v[i], fresh, i, dt)
         )
+        if not by_itself:
+            stiffness = max(stiffness, hit_stiffness(s, wrench[i], v[i], i, dt))
         if stiffness > 0.0:
+            if not by_itself and s.hit_side[i] == 0.0:
+                s.hit_side[i] = 1.0 if wrench[i] > 0.0 else -1.0
+                s.since_hit[i] = s.hit_way[i] = s.unloaded[i] = 0.0
             s.contact_stiffness[i] = min(stiffness, STIFFEST)
             stiff = s.contact_stiffness[i] * p.loop_delay > s.damping[i]
             if p.stabilizer != 0.0 and (stiff or p.force_axes[i] != 0.0):
                 a = 0.5 * s.contact_stiffness[i] * p.loop_delay / p.contact_ratio
                 enough = a + math.sqrt(a * a + s.contact_stiffness[i] * s.mass[i] / p.contact_ratio)
                 s.contact_damping[i] = max(s.contact_damping[i], min(enough, p.max_contact_damping[i // 3]))
-        if s.contact[i] == 0 and s.contact_damping[i] > 0.0:
+        leave_hit(p, s, wrench[i], v[i], i, dt)
+        touching = s.contact[i] != 0 and (s.ran_into[i] != 0 or p.force_axes[i] != 0.0)
+        if not touching and s.hit_side[i] == 0.0 and s.contact_damping[i] > 0.0:
             s.contact_damping[i] -= min(1.0, dt / RELEASE_TIME) * s.contact_damping[i]
             if s.contact_damping[i] < s.damping[i]:
                 s.contact_damping[i] = 0.0
@@ -106,6 +122,43 @@ def impact_stiffness(s, force, v, fresh, i, dt):
 
 
 @kernel
+def hit_stiffness(s, force, v, i, dt):
+    """Stiffness of what a hand-guided tool hits, 0: nothing. It is the slope of force over displacement in the last
+    moments, where that is steeper than a hand can make it by shaking the mass of the law."""
+    recent = min(1.0, dt / HIT_TIME)
+    x, f = s.hit_x[i] + v * dt, force - s.hit_f[i]  # from their means
+    s.hit_x[i] = (1.0 - recent) * x
+    s.hit_f[i] += recent * f
+    s.hit_xx[i] += recent * (x * x - s.hit_xx[i])
+    s.hit_xf[i] += recent * (x * f - s.hit_xf[i])
+    s.hit_ff[i] += recent * (f * f - s.hit_ff[i])
+    if s.hit_side[i] != 0.0 and s.since_hit[i] > IMPACT:  # with the damping raised, a hand looks stiffer than it is
+        return 0.0
+    if s.unlimited < IMPACT:  # at a limit the arm does not obey the force
+        return 0.0
+    if force * v >= 0.0 or abs(force) < HIT_FORCE[i // 3]:  # a push that ends is steep, too, but does not oppose
+        return 0.0
+    if s.hit_ff[i] < HIT_FORCE[i // 3] ** 2 or s.hit_xf[i] > -HAND_STIFFNESS * s.mass[i] * s.hit_xx[i]:
+        return 0.0
+    if s.hit_xf[i] * s.hit_xf[i] < EXPLAINED * s.hit_xx[i] * s.hit_ff[i]:
+        return 0.0
+    return -s.hit_xf[i] / s.hit_xx[i]
+
+
+@kernel
+def leave_hit(p, s, force, v, i, dt):
+    """What was hit is left when its force is gone for a while, or when the tool has moved with that force further than
+    anything stiff could have pushed it."""
+    if s.hit_side[i] == 0.0:
+        return
+    s.since_hit[i] += dt
+    s.hit_way[i] += s.hit_side[i] * v * dt
+    s.unloaded[i] = 0.0 if force * s.hit_side[i] > p.contact_threshold[i // 3] / 3.0 else s.unloaded[i] + dt
+    if s.unloaded[i] > HOLD or s.hit_way[i] > AWAY[i // 3]:
+        s.hit_side[i] = 0.0
+
+
+@kernel
 def oscillation_stiffness(s, force, v, fresh, i, dt):
     """Stiffness behind a lasting oscillation, 0: there is none."""
     slow = smoothing(BAND_LOW_HZ, dt)
@@ -142,11 +195,13 @@ def forget_contact(p, s):
     """At activation: nothing is touched, nothing is known."""
     for i in range(6):
         s.contact[i] = s.ran_into[i] = s.half_cycles[i] = 0
+        s.hit_x[i] = s.hit_f[i] = s.hit_xx[i] = s.hit_xf[i] = s.hit_ff[i] = 0.0
+        s.hit_side[i] = s.since_hit[i] = s.hit_way[i] = s.unloaded[i] = 0.0
         s.lost_time[i] = s.since_touch[i] = s.contact_stiffness[i] = s.contact_damping[i] = 0.0
         s.x_touch[i] = s.x_touch_filtered[i] = s.f_touch[i] = 0.0
         s.x_high[i] = s.x_band[i] = s.f_slow[i] = s.sum_xx[i] = s.sum_xf[i] = 0.0
         s.half_time[i] = s.peak[i] = s.last_peak[i] = s.side[i] = 0.0
-    s.travel = 0.0
+    s.travel = s.unlimited = 0.0
     for i in range(3):
         s.normal[i] = p.R_base_task[i, 2]
 

@@ -23,8 +23,9 @@ SINGULAR = 0.002  # singular value below which a direction is damped [m/rad]: 0.
 DAMPING = 0.002  # lambda at the singularity itself: joint speeds stay below |V| / (2 DAMPING)
 CONVERGED = 1e-13  # off-diagonal part of J J^T, relative, at which the rotations stop
 SWEEPS = 10
-SMALLEST_SIGMA = 1e-12  # reported at an exact singularity
 SMALLEST_PIVOT = 1e-9  # of the Cholesky factor: below it the arm is singular
+ELBOW = 2  # the joint whose zero is the edge of the reach on a UR
+ELBOW_RATE = 10.0  # [1/s] close to the margin the elbow slows down linearly
 BRAKING = 0.9  # share of the joint acceleration planned for braking: the rest absorbs the curvature of the path
 CURVE = 0.3  # share of the joint acceleration that a straight tool path may ask for at constant speed
 BISECTIONS = 12  # of the least misfit: 2e-4 of the speed
@@ -124,13 +125,14 @@ def inverse_factor(J, C):
 
 @kernel
 def damped_factor(J, U, C):
-    """C with C^T C = (J J^T + damping of singular directions)^-1. Returns the smallest singular value where it had to
-    be found, 0 where nothing is damped.
+    """C with C^T C = (J J^T + damping of singular directions)^-1. Returns (smallest singular value or a lower bound of
+    it, whether it is the value itself).
 
-    Far from singularities nothing is, and a Cholesky factor does; the singular directions cost six times as much.
+    Far from singularities nothing is damped, and a Cholesky factor does; the singular directions cost six times as much.
     """
-    if inverse_factor(J, C) > SINGULAR:
-        return 0.0
+    bound = inverse_factor(J, C)
+    if bound > SINGULAR:
+        return bound, False
     sigma2 = vec6()
     singular_directions(J, U, sigma2)
     least = math.inf
@@ -140,7 +142,7 @@ def damped_factor(J, U, C):
         size = math.sqrt(sigma2[i] + (DAMPING * nearness) ** 2)
         for k in range(6):
             C[i, k] = U[k, i] / size
-    return max(math.sqrt(least), SMALLEST_SIGMA)
+    return math.sqrt(least), True
 
 
 @kernel
@@ -166,6 +168,34 @@ def damped_inverse(J, C, V, qd):
     for k in range(6):
         for i in range(6):
             qd[i] += J[k, i] * y[k]
+
+
+@kernel
+def keep_elbow_bent(p, s, J, C, V, dt):
+    """One-sided gate on V, like a workspace wall: the elbow straightens only as fast as it can stop before elbow_margin.
+    What V asks beyond that is taken out along the gradient of the elbow's speed, so that the tool slides along the
+    edge of its reach; a straight elbow could fold to either side. Returns whether it acted.
+
+        qd_elbow = g . V,   g = (J J^T)^-1 J e_elbow;      V := V - g (g . V - allowed) / |g|^2
+    """
+    bend = s.q_command[ELBOW]
+    if p.elbow_margin <= 0.0:
+        return False
+    g = vec6()
+    solve(C, J[:, ELBOW], g)
+    speed, square = 0.0, 0.0
+    for i in range(6):
+        speed += g[i] * V[i]
+        square += g[i] * g[i]
+    side = 1.0 if bend > 0.0 else -1.0
+    room = abs(bend) - p.elbow_margin
+    allowed = min(braking_speed(room, 0.5 * p.joint_acceleration[ELBOW], dt), ELBOW_RATE * max(room, 0.0))
+    if -side * speed <= allowed or square == 0.0:
+        return False
+    excess = (speed + side * allowed) / square
+    for i in range(6):
+        V[i] -= g[i] * excess
+    return True
 
 
 @kernel
@@ -216,13 +246,19 @@ def common_braking(p, twist, qd):
 
 
 @kernel
-def curve_speed(p, q, U, V, qd):
+def curve_speed(p, q, U, V, qd, sigma):
     """Share of V at which the joint accelerations that a straight path asks for at constant speed stay within CURVE:
     s^2 |d(qd)/dt| <= CURVE a. Towards a singularity they grow as a power of the distance, so slowing down by them
     begins early enough to need no look-ahead."""
     fastest = 0.0
     for i in range(6):
         fastest = max(fastest, abs(qd[i]))
+    # At the angle `a` from a singularity the joints need about qd^2 / a, and sigma <= a on arms up to 1 m of lever.
+    weakest = p.joint_acceleration[0]
+    for i in range(1, 6):
+        weakest = min(weakest, p.joint_acceleration[i])
+    if fastest * fastest <= CURVE * weakest * max(0.0, sigma - AHEAD):
+        return 1.0
     if fastest == 0.0:
         return 1.0
     time = AHEAD / fastest

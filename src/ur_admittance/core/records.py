@@ -105,6 +105,7 @@ PARAMS = np.dtype(
         ("joint_upper", F, 6),  # [rad]
         ("joint_velocity", F, 6),  # [rad/s]
         ("joint_acceleration", F, 6),  # [rad/s2]
+        ("elbow_margin", F),  # the elbow of a UR stays bent by this much, 0: other arms [rad]
         # 1 wrench conditioning
         ("R_tcp_sensor", F, (3, 3)),  # mounting, from calibration
         ("p_tcp_sensor", F, 3),  # sensor origin seen from the TCP, TCP axes [m]
@@ -225,6 +226,16 @@ STATE = np.dtype(
         ("last_peak", F, 6),
         ("side", F, 6),
         ("half_cycles", I, 6),  # lasting ones in a row
+        ("hit_x", F, 6),  # displacement and force from their means over the last moments, and the products of these
+        ("hit_f", F, 6),
+        ("hit_xx", F, 6),
+        ("hit_xf", F, 6),
+        ("hit_ff", F, 6),
+        ("hit_side", F, 6),  # sign of the force of what was hit, 0: nothing was
+        ("since_hit", F, 6),  # [s]
+        ("hit_way", F, 6),  # along that force since then [m, rad]
+        ("unloaded", F, 6),  # [s] without it
+        ("unlimited", F),  # [s] since a limit other than acceleration has shaped the motion
         ("normal", F, 3),  # of the surface, base axes
         ("target_id", I),
         ("target_active", I),

@@ -47,17 +47,19 @@ from .inverse import (
     damped_factor,
     damped_inverse,
     fit_into_bounds,
+    keep_elbow_bent,
     smallest_singular_value,
     twist_of,
 )
 from .law import advance, carry, desired_twist, latch, law_twist, pose_error, ramp_parameters
-from .records import Status
+from .records import Limit, Status
 from .spatial import copy_matrix, norm
 from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
 
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
 IK_FAILED = int(Status.IK_FAILED)
+ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION)
 
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the period itself is bad
 BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
@@ -158,14 +160,16 @@ def clear_state(s):
         field[:] = 0.0
     for field in (s.mass_from, s.damping_from, s.stiffness_from, s.f_touch, s.lost_time, s.since_touch, s.half_time):
         field[:] = 0.0
-    for field in (s.peak, s.last_peak, s.side):
+    for field in (s.peak, s.last_peak, s.side, s.hit_x, s.hit_f, s.hit_xx, s.hit_xf, s.hit_ff):
+        field[:] = 0.0
+    for field in (s.hit_side, s.since_hit, s.hit_way, s.unloaded):
         field[:] = 0.0
     s.ramp = 0.0
     s.quiet_time = 0.0
     s.p_ref[:] = 0.0
     s.normal[:] = 0.0
     s.acceleration[:] = 0.0
-    s.travel = 0.0
+    s.travel = s.unlimited = 0.0
     for i in range(3):
         for j in range(3):
             s.R_ref[i, j] = 1.0 if i == j else 0.0
@@ -257,16 +261,16 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     c.limits = limit_twist(p, V, s.twist, p_command, p_measured, dt)
 
     qd, qd_hold, realised, C = vec6(), vec6(), vec6(), mat6()
-    c.sigma_min = damped_factor(J, s.singular_vectors, C)
-    if c.sigma_min == 0.0:
-        c.sigma_min = smallest_singular_value(C, s.weakest_direction)
-    elif c.sigma_min < SINGULAR:
+    sigma, exact = damped_factor(J, s.singular_vectors, C)
+    c.sigma_min = sigma if exact else smallest_singular_value(C, s.weakest_direction)
+    if keep_elbow_bent(p, s, J, C, V, dt) or c.sigma_min < SINGULAR:
         c.limits |= SINGULARITY
     damped_inverse(J, C, V, qd)
     damped_inverse(J, C, s.twist, qd_hold)
-    curve = curve_speed(p, q_middle, s.singular_vectors, V, qd)
+    curve = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
     c.scale, flags = fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt)
     c.limits |= flags
+    s.unlimited = 0.0 if c.limits & ~ACCELERATION else min(s.unlimited + dt, 1.0)
     if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0
 

@@ -9,6 +9,8 @@ from ur_admittance.params import sentences
 from ur_admittance.params.schema import Parameters
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
+ELBOW_MARGIN = 0.02  # [rad] 0.1 mm of reach: what is left to the last bit of it would fold to either side
+PARALLEL = 1e-3  # 2.5 degrees, more than any calibrated arm is off
 TYPICAL_RESPONSE = 0.02  # [s] of a UR streaming joint speeds, assumed until it is measured
 LEAST_INTERNAL_MASS = 1.0 / 3.0  # a law with less inertia than this share would follow the noise of the sensor
 SLACK = 1e-9  # a limit copied from the model and back through a file is not a wider one
@@ -20,12 +22,18 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
     _arm(record, parameters, model)
     record["joint_lower"], record["joint_upper"], record["joint_velocity"] = limits
     record["joint_acceleration"] = parameters.joint_limits.acceleration
+    record["elbow_margin"] = ELBOW_MARGIN if _has_ur_elbow(model) else 0.0
     _wrench(record, parameters)
     _law(record, parameters)
     _contact(record, parameters)
     _motion_limits(record, parameters)
     for name in type(parameters.safety).model_fields:
         record[name] = getattr(parameters.safety, name)
+
+
+def _has_ur_elbow(model: RobotModel) -> bool:
+    """Shoulder lift, elbow and wrist 1 turn about parallel axes: the arm is straight, at the edge of its reach, at 0."""
+    return bool(np.all(np.abs(model.chain_rotation[2:4, 2, 2]) > 1.0 - PARALLEL))
 
 
 def _joint_limits(p: Parameters, model: RobotModel) -> tuple[Array, Array, Array]:
