@@ -12,6 +12,8 @@ from ur_admittance.robots.rtde_tool import check_parameters
 from ur_admittance.runtime.operate import operate
 from ur_admittance.runtime.report import LoopReport
 
+RECEIVE_PRIORITY = 60  # above the loop's own: it can only be as punctual as the states that it waits for
+
 
 def run_rtde(host: str, model: str, parameters: Parameters, *, activate: bool = True, **options: Any) -> LoopReport:
     """Options as runtime.operate.operate; `say` is told what the robot answered."""
@@ -19,8 +21,9 @@ def run_rtde(host: str, model: str, parameters: Parameters, *, activate: bool = 
     arm = robot_model(model)
     controller = AdmittanceController(arm, parameters)
     controller.configure(say)
-    check_parameters(parameters, RtdeSettings())
-    with RtdeRobot(host, arm) as robot:
+    settings = RtdeSettings(rt_priority=RECEIVE_PRIORITY)
+    check_parameters(parameters, settings)
+    with RtdeRobot(host, arm, settings) as robot:
         for sentence in robot.info.sentences:
             say(sentence)
         if activate:
