@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.timeout(220)  # a changed core is compiled anew by the first example
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 SAYS = {  # a line that shows the example did what it tells
     "01_push": "speed  157",
@@ -24,7 +25,7 @@ SAYS = {  # a line that shows the example did what it tells
 
 def run(example, folder, python=sys.executable, **environment):
     done = subprocess.run(
-        [python, str(example)], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=110
+        [python, str(example)], cwd=folder, env=os.environ | environment, capture_output=True, text=True, timeout=200
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -37,7 +38,6 @@ def test_example_runs(example, tmp_path, optional):
     assert SAYS.get(example.stem, "") in run(example, tmp_path)
 
 
-@pytest.mark.timeout(150)
 def test_ros_client_sees_the_pushed_tool_move(tmp_path, optional):
     """In this environment, or in the one with the ROS wheels beside it."""
     python = ROOT / ".venv-ros" / "bin" / "python"

@@ -1,6 +1,7 @@
 """Values given on the command line: name=value pairs, presets and parameter files."""
 
 import contextlib
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -40,11 +41,12 @@ def filled(values: dict[str, Any]) -> dict[str, Any]:
 
     defaults, table = Parameters().flat(), rows()
     for name, value in values.items():
-        default = defaults.get(name)
-        if not isinstance(default, list | tuple) or not isinstance(value, int | float) or isinstance(value, bool):
+        row = table.get(name)
+        if row is None or not row.length or not isinstance(value, int | float) or isinstance(value, bool):
             continue
-        mixed = len(default) == 6 and "," in table[name].unit
-        values[name] = [value] * 3 + list(default[3:]) if mixed else [value] * len(default)
+        mixed = row.length == 6 and "," in row.unit
+        angular = list(defaults[name][3:]) if defaults[name] is not None else [math.nan] * 3  # nan: unset
+        values[name] = [value] * 3 + angular if mixed else [value] * row.length
     return values
 
 
