@@ -16,12 +16,19 @@ class RobotClock(RealTimeClock):
     def __init__(self, robot: RtdeRobot) -> None:
         super().__init__(1.0 / robot.period, spin_ns=0)
         self._robot = robot
+        self._begun = False
+
+    def start(self) -> None:
+        super().start()
+        self._begun = False
 
     def wait(self) -> int:
         """Until the next state; after a few periods without one the cycle runs all the same, and the ages tell."""
         arrived = self._robot.wait_for_state()
         self.woke_ns = time.monotonic_ns()
         self.deadline_ns = self.woke_ns
-        skipped = max(0, self._robot.cycles_waiting - 1) if arrived else 0
+        # what passed before the first cycle was nobody's to use
+        skipped = max(0, self._robot.cycles_waiting - 1) if arrived and self._begun else 0
+        self._begun = True
         self.missed += skipped
         return skipped
