@@ -6,14 +6,13 @@ import time
 
 import rclpy
 from geometry_msgs.msg import TwistStamped
-from rclpy.qos import qos_profile_sensor_data  # the monitoring topics are best-effort
 from std_srvs.srv import Trigger
 
 rclpy.init()
 client = rclpy.create_node("example_client")
 speeds = [0.0]
 client.create_subscription(
-    TwistStamped, "/admittance_cartesian_velocity", lambda m: speeds.append(m.twist.linear.y), qos_profile_sensor_data
+    TwistStamped, "/admittance_cartesian_velocity", lambda m: speeds.append(m.twist.linear.y), 10
 )
 push = client.create_client(Trigger, "/ur_sim/push")
 nodes = [
