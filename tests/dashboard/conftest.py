@@ -181,7 +181,7 @@ def on_screen():
         right = np.cross(forward, [0.0, 0.0, 1.0])
         right /= np.linalg.norm(right)
         up = np.cross(right, forward)
-        d = np.subtract(p, CAMERA)
+        d = np.add(p, [0.0, 0.0, 0.034]) - CAMERA  # the ball sits on the rod, over the TCP
         scale = 0.5 * box["height"] / np.tan(0.5 * FIELD_OF_VIEW) / (d @ forward)
         return box["x"] + 0.5 * box["width"] + scale * (d @ right), box["y"] + 0.5 * box["height"] - scale * (d @ up)
 

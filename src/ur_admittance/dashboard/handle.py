@@ -25,21 +25,24 @@ class Handle:
         self._used = False
         self._client: int | None = None  # who drags
         self._grip = np.zeros(3)  # where the ball was grabbed, from its centre [m]
-        self._to = np.zeros(3)
+        self._p_tcp_ball = np.zeros(3)  # the ball sits on the rod, clear of what the tip touches; base axes
+        self._to = np.zeros(3)  # where the TCP shall go
         self._sent = 0.0
         self.ball.on_drag("left")(self._dragged)
 
-    def update(self, p_tcp: Array, time: float, simulated: bool) -> None:
+    def update(self, p_tcp: Array, R_tcp: Array, time: float, simulated: bool) -> None:
         """Every frame; time [s]."""
         dragging = self._client is not None
-        self.ball.position = p_tcp
+        self._p_tcp_ball = -RADIUS * R_tcp[:, 2]
+        ball = p_tcp + self._p_tcp_ball
+        self.ball.position = ball
         self.ball.visible = simulated
         self._label.visible = simulated and not self._used
         if not self._used:
-            self._label.position = p_tcp + [0.0, 0.0, 1.2 * RADIUS]
+            self._label.position = ball + [0.0, 0.0, 1.2 * RADIUS]
         self._band.visible = dragging
         if dragging:
-            self._band.points = np.array([[p_tcp, self._to]], np.float32)
+            self._band.points = np.array([[ball, self._to + self._p_tcp_ball]], np.float32)
             if time - self._sent > KEEP_ALIVE_S:
                 self._sent = time
                 self._link.pull({"to": self._to.tolist()})
@@ -57,5 +60,5 @@ class Handle:
             self._client = None
             self._link.post({"hand": "let_go"})
             return
-        self._to = np.array(event.end_position) - self._grip
+        self._to = np.array(event.end_position) - self._grip - self._p_tcp_ball
         self._link.pull({"to": self._to.tolist()})

@@ -12,7 +12,7 @@ from ur_admittance.params import Parameters
 
 Array = NDArray[np.float64]
 
-FORCE, TORQUE = (230, 73, 38), (148, 80, 210)
+FORCE, TORQUE = (214, 40, 10), (120, 50, 200)
 SPRING, PATH, REFERENCE = (46, 158, 91), (40, 120, 200), (120, 124, 130)
 SURFACE = (110, 140, 158)
 METRES_PER_NEWTON, METRES_PER_NM = 0.012, 0.12  # length of the arrows: 10 N are 12 cm, 1 Nm as well

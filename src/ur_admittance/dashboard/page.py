@@ -114,7 +114,7 @@ class LivePage:
         stiff = max(seen.parameters.admittance.stiffness[:3]) > 0.0
         self._marks.update(command, stiff, now)
         self._marks.workspace(seen.parameters)
-        self._handle.update(np.array(command["p_tcp"]), now, self._simulated)
+        self._handle.update(np.array(command["p_tcp"]), np.array(command["R_tcp"]), now, self._simulated)
         self._panel.show(seen.parameters)
         timing = (seen.worst_period, seen.worst_latency)
         self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
