@@ -1,4 +1,4 @@
-# make demo    the simulated arm is pushed, a figure shows how it yields
+# make demo    a simulated arm in the browser: push it, pull it, tune it
 # make test    all checks and tests
 # make test-ros  those of the ROS 2 nodes only
 # make lint    format, types, layers          make bench    timing of the tick
@@ -15,9 +15,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 .PHONY: demo test test-ros lint bench docs figures clean
 
 demo: $(VENV)/.installed
-	@mkdir -p out
-	$(BIN)/ur-admittance sim push --figure out/push.png
-	@echo "The figure is in out/push.png"
+	$(BIN)/ur-admittance demo
 
 test: lint
 	$(BIN)/python -m pytest --ignore=tests/ros
