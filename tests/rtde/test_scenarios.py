@@ -1,5 +1,7 @@
 """The admittance law through RTDE: what a hand and a surface feel, with the whole chain between."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -101,6 +103,52 @@ def test_a_surface_is_held_with_ten_newtons() -> None:
             forces.append(emulator.ask("state")["contact_force"][2])
         assert arm.controller.mode == Mode.ACTIVE, arm.controller.reason
         np.testing.assert_allclose(forces[-6:], 10.0, atol=0.5)
+
+
+def test_a_wall_is_pressed_without_a_bounce() -> None:
+    """From D = 80 Ns/m, far too little for 2e4 N/m: the stabiliser sees the stiffness through the whole chain."""
+    changes = {
+        "admittance.damping": [80.0] * 3 + [10.0] * 3,
+        "admittance.desired_wrench": [-10.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+        "admittance.force_axes": [True, False, False, False, False, False],
+        "admittance.enabled_axes": [True, False, False, False, False, False],
+        "contact.approach_speed": [0.02, 0.2],
+    }
+    emulator = EmulatorProcess("--environment", "wall", "--stiffness", "2e4", "--gap", "0.005", *PATIENT)
+    with emulator, Arm(emulator, changes) as arm:
+        forces = []
+        for _ in range(60):
+            arm.cycles(25)
+            forces.append(-emulator.ask("state")["contact_force"][0])
+        assert arm.controller.mode == Mode.ACTIVE, arm.controller.reason
+        assert max(forces) < 13.0
+        np.testing.assert_allclose(forces[-20:], 10.0, atol=0.5)
+
+
+def test_an_incline_is_followed_with_constant_normal_force() -> None:
+    """10 N along the estimated normal, sliding 40 mm at 20 mm/s up a slope of 10 degrees."""
+    changes = {
+        "control_frame": "normal",
+        "admittance.damping": [250.0] * 3 + [10.0] * 3,
+        "admittance.desired_wrench": [0.0, 0.0, 10.0, 0.0, 0.0, 0.0],
+        "admittance.force_axes": [False, False, True, False, False, False],
+        "admittance.enabled_axes": [False, False, True, False, False, False],
+        "admittance.bias_time": 0.3,
+        "contact.approach_speed": [0.02, 0.2],
+    }
+    angle = math.radians(10.0)
+    normal = np.array([-math.sin(angle), 0.0, math.cos(angle)])
+    slope = ("--environment", "incline", "--angle", str(angle), "--stiffness", "1e4", "--gap", "0.005")
+    with EmulatorProcess(*slope, *PATIENT) as emulator, Arm(emulator, changes) as arm:
+        arm.cycles(1000)
+        forces = []
+        for _ in range(40):
+            for _ in range(25):
+                arm.controller.set_reference_twist([0.02, 0.0, 0.0, 0.0, 0.0, 0.0])
+                arm.cycles(1)
+            forces.append(float(normal @ emulator.ask("state")["contact_force"]))
+        assert arm.controller.mode == Mode.ACTIVE, arm.controller.reason
+        assert np.sqrt(np.mean(np.square(np.array(forces[12:]) - 10.0))) < 0.5
 
 
 def test_the_runtime_loop_runs_on_the_robots_clock(free) -> None:
