@@ -164,9 +164,7 @@ class LiveWorld:
     def _build(self, old: World, environment: Environment, q: Array) -> None:
         """In a thread: translating and compiling the scene takes 20 ms, ten cycles of the loop."""
         try:
-            new = World(
-                old.model, old.tool, environment, old.servo, old.sensor, old.seed, old.physics_dt, old.gravity
-            )
+            new = World(old.model, old.tool, environment, old.servo, old.sensor, old.seed, old.physics_dt, old.gravity)
             new.reset(q)
             self._problem, self._built = "", new
         except SimulationError as error:
