@@ -133,8 +133,16 @@ def animation(path: Path = FOLDER / "push.svg") -> Path:
         lines = [" ".join(f"{x:.0f},{y:.0f}" for x, y in flat) for flat in points]
         parts.append(f'<line x1="{x0 - 40}" y1="291" x2="{x0 + 290}" y2="291" stroke="#b0bec5" stroke-width="3"/>')
         parts.append(
-            f'<polyline points="{lines[0]}" fill="none" stroke="#78909c" stroke-width="13" stroke-linejoin="round" stroke-linecap="round"><animate attributeName="points" {time} values="{";".join(lines)}"/></polyline>'
+            f'<polyline points="{lines[0]}" fill="none" stroke="#b0bec5" stroke-width="15" stroke-linejoin="round" stroke-linecap="round"><animate attributeName="points" {time} values="{";".join(lines)}"/></polyline>'
         )
+        parts.append(f'<rect x="{x0 - 14:.0f}" y="272" width="28" height="20" rx="4" fill="#546e7a"/>')
+        for joint in (2, 3, 4, 5, 6):
+            xs, ys = (";".join(f"{flat[joint][i]:.0f}" for flat in points) for i in (0, 1))
+            parts.append(
+                f'<circle r="8.5" fill="#4a90b8" stroke="white" stroke-width="2" cx="{points[0][joint][0]:.0f}" '
+                f'cy="{points[0][joint][1]:.0f}"><animate attributeName="cx" {time} values="{xs}"/>'
+                f'<animate attributeName="cy" {time} values="{ys}"/></circle>'
+            )
         tips = [flat[-1] for flat in points]
         steady = np.array([tip[1] for tip in tips])
         shown = ";".join("1" if f > 0 else "0" for f in force)
