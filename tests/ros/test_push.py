@@ -98,6 +98,19 @@ def test_a_bad_value_is_refused_with_the_sentence_and_the_old_one_stays(arm):
     assert arm.state()["mode"] == "active"
 
 
+def test_the_duration_of_a_point_changes_live(arm):
+    from trajectory_msgs.msg import JointTrajectory
+
+    commands = arm.client.listen(JointTrajectory, "/scaled_joint_trajectory_controller/joint_trajectory")
+    for duration in (0.004, 0.002):
+        assert arm.client.set_parameter("trajectory_duration", duration).successful
+        arm.client.until(
+            lambda: commands and commands[-1][1].points[0].time_from_start.nanosec == round(1e9 * duration),  # noqa: B023
+            5,
+            "the new duration",
+        )
+
+
 def test_filter_parameters_take_the_place_of_each_other(arm):
     assert arm.client.set_parameter("admittance.filter_cutoff_hz", 40.0).successful
     assert np.isnan(arm.client.parameter("admittance.filter_coefficient"))

@@ -71,6 +71,9 @@ class ActionOutput:
         self._q[:], self._qd[:] = q, qd
         self._fresh = True
 
+    def set_duration(self, duration: float) -> None:
+        self._duration = duration
+
     def problem(self) -> str:
         return self._problem
 

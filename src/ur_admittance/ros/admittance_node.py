@@ -257,8 +257,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     # -- parameters and services --------------------------------------------------------------------------------
 
     def take_over(self, candidate: Parameters) -> None:
-        if self.controller is not None:
-            self.controller.replace_parameters(candidate)
+        if self.controller is None:
+            return
+        self.controller.replace_parameters(candidate)
+        duration = candidate.trajectory_duration
+        if self.loop is not None and self.output is not None and duration != self.parameters.trajectory_duration:
+            output = self.output
+            self.loop.call(lambda: output.set_duration(duration))
 
     def _answering(self, action: Callable[[], str]) -> Callable[[Any, Any], Any]:
         def answer(request: Any, response: Any) -> Any:

@@ -42,6 +42,10 @@ class Output(Protocol):
         ...
 
     def send(self, q: Array, qd: Array) -> None: ...
+    def set_duration(self, duration: float) -> None:
+        """time_from_start of what is sent [s]."""
+        ...
+
     def problem(self) -> str:
         """A sentence when the controller refuses commands for good, else empty."""
         ...
@@ -98,6 +102,9 @@ class TopicOutput:
     def send(self, q: Array, qd: Array) -> None:
         raise NotImplementedError
 
+    def set_duration(self, duration: float) -> None:
+        """Velocities have none."""
+
     def problem(self) -> str:
         return ""
 
@@ -112,9 +119,13 @@ class TrajectoryOutput(TopicOutput):
         self, node: Node, names: Sequence[str], duration: float, velocities: bool = True, topic: str = TRAJECTORY_TOPIC
     ) -> None:
         super().__init__(node, topic)
-        self._message = Prepared(trajectory(names, MARKS[:6], MARKS[6:] if velocities else (), duration))
+        self._names, self._velocities = tuple(names), velocities
+        self.set_duration(duration)
+
+    def set_duration(self, duration: float) -> None:
+        self._message = Prepared(trajectory(self._names, MARKS[:6], MARKS[6:] if self._velocities else (), duration))
         self._q = self._message.doubles(MARKS[:6])
-        self._qd = self._message.doubles(MARKS[6:]) if velocities else np.zeros(6)
+        self._qd = self._message.doubles(MARKS[6:]) if self._velocities else np.zeros(6)
 
     def send(self, q: Array, qd: Array) -> None:
         self._q[:] = q
