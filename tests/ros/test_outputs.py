@@ -76,13 +76,10 @@ def test_the_action_moves_the_arm_in_the_direction_of_the_push(generated, proces
     arm.bring_up()
     before = position(arm.joint_state())
     hold_push(arm)
-    time.sleep(1.5)
-    speed = measured_speed(arm, position, 0.8)
-    assert speed == pytest.approx(SPEED, rel=0.3)
-    time.sleep(1.5)
+    time.sleep(4.0)
     arm.still()
     moved = position(arm.joint_state()) - before
-    assert moved[1] > 0.1
+    assert moved[1] == pytest.approx(2.5 * SPEED, rel=0.3)  # the whole way: goals come late, none is lost
     assert abs(moved[2]) < 0.1 * moved[1]
     assert arm.state()["mode"] == "active"
 

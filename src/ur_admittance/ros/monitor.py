@@ -70,9 +70,10 @@ class StateTopic:
             self._diagnostics = None
 
     def publish(self, state: dict[str, Any], force: bool = False) -> None:
-        text = json.dumps({key: value for key, value in state.items() if key not in ("ticks", "age")})
+        text = json.dumps({key: value for key, value in state.items() if key not in ("ticks", "stamp")})
         if text != self._last or force:
             self._last = text
+            state["stamp"] = self._node.get_clock().now().nanoseconds * 1e-9  # [s] a sign of life
             self._publisher.publish(String(data=json.dumps(state)))
             if self._diagnostics is not None:
                 self._diagnose(state)
