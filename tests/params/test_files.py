@@ -199,11 +199,12 @@ def test_presets_hold_every_value_of_their_task():
     assert hand.admittance.drift_reset_threshold == 0.0005
     assert (hand.max_linear_velocity, hand.max_angular_velocity) == (0.2, 0.5)
     surface = preset("surface_following")
-    assert surface.admittance.mass == (3.0, 3.0, 0.8, 0.3, 0.3, 0.3)
-    assert surface.admittance.stiffness == (0.0, 0.0, 100.0, 0.0, 0.0, 0.0)
+    assert surface.admittance.mass == (3.0, 3.0, 3.0, 0.3, 0.3, 0.3)
+    assert surface.admittance.stiffness == (0.0,) * 6  # a force, no spring: the first values bounced
+    assert surface.admittance.effective_damping[2] == 250.0
     assert surface.admittance.damping_ratio == (0.7, 0.7, 0.9, 0.8, 0.8, 0.8)
     assert surface.admittance.enabled_axes == (True,) * 3 + (False,) * 3
-    assert (surface.admittance.min_motion_threshold, surface.admittance.filter_coefficient) == (0.8, 0.1)
+    assert (surface.admittance.min_motion_threshold, surface.admittance.filter_coefficient) == (0.8, 0.8)
     assert (surface.max_linear_velocity, surface.max_angular_velocity) == (0.1, 0.2)
 
 

@@ -1,5 +1,5 @@
-"""How long a tick takes, next to the same tick in other hands (READ FIRST: compare.py), and how contact behaves, next to
-plain admittance (READ FIRST: contact_report.py).
+"""How long a tick takes, next to the same tick in other hands (READ FIRST: compare.py), and how contact behaves, next
+to plain admittance (READ FIRST: contact_report.py).
 
 workload.py         the same push on the same arm for everybody
 ours.py             this package: one tick, controller.update(), a batch

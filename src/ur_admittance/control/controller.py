@@ -54,6 +54,7 @@ class AdmittanceController:
         self._twist_left = 0.0  # [s]
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._bias_change = np.zeros(6)  # of auto-zero, not yet in force
+        self._margin: tuple[Parameters, Margin] | None = None
         fill(self.params, self.parameters, model)
 
     # -- life cycle ---------------------------------------------------------------------------------------------
@@ -148,7 +149,9 @@ class AdmittanceController:
     @property
     def margin(self) -> Margin:
         """How stiff a surface may be, and how the arm feels to a hand; remembered until the parameters change."""
-        return margin(self.parameters)
+        if self._margin is None or self._margin[0] is not self.parameters:
+            self._margin = (self.parameters, margin(self.parameters))
+        return self._margin[1]
 
     @property
     def stable_stiffness(self) -> float:
