@@ -20,6 +20,17 @@ INLINE = re.compile(r'<span class="arithmatex">\\\((.*?)\\\)</span>', re.DOTALL)
 BLOCK = re.compile(r'<div class="arithmatex">\s*\\\[(.*?)\\\]\s*</div>', re.DOTALL)
 
 
+def on_config(config: Any) -> Any:
+    """Pages of a folder that the navigation does not name yet are added at the end of their section."""
+    sections = {
+        title: pages for entry in config.nav for title, pages in (entry.items() if isinstance(entry, dict) else ())
+    }
+    for title, folder in (("How to", "how-to"), ("Explanation", "explanation")):
+        found = sorted(f"{folder}/{page.name}" for page in (DOCS / folder).glob("*.md"))
+        sections[title] += [page for page in found if page not in sections[title]]
+    return config
+
+
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     markdown = TABLE.sub(lambda match: TABLES[match[1]](), markdown)
     return NUMBER.sub(lambda match: number(match[1], match[2]), markdown)
