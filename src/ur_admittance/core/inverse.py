@@ -128,7 +128,7 @@ def damped_factor(J, U, C):
     """C with C^T C = (J J^T + damping of singular directions)^-1. Returns (smallest singular value or a lower bound of
     it, whether it is the value itself).
 
-    Far from singularities nothing is damped, and a Cholesky factor does; the singular directions cost six times as much.
+    Far from singularities nothing is damped, and a Cholesky factor does; the singular directions cost six times more.
     """
     bound = inverse_factor(J, C)
     if bound > SINGULAR:
@@ -172,7 +172,7 @@ def damped_inverse(J, C, V, qd):
 
 @kernel
 def keep_elbow_bent(p, s, J, C, V, dt):
-    """One-sided gate on V, like a workspace wall: the elbow straightens only as fast as it can stop before elbow_margin.
+    """One-sided gate on V, like a workspace wall: the elbow straightens only as fast as it can stop before the margin.
     What V asks beyond that is taken out along the gradient of the elbow's speed, so that the tool slides along the
     edge of its reach; a straight elbow could fold to either side. Returns whether it acted.
 

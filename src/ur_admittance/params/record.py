@@ -32,7 +32,7 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
 
 
 def _has_ur_elbow(model: RobotModel) -> bool:
-    """Shoulder lift, elbow and wrist 1 turn about parallel axes: the arm is straight, at the edge of its reach, at 0."""
+    """Shoulder lift, elbow and wrist 1 turn about parallel axes: at 0 the arm is straight, at the edge of its reach."""
     return bool(np.all(np.abs(model.chain_rotation[2:4, 2, 2]) > 1.0 - PARALLEL))
 
 
