@@ -12,6 +12,7 @@ All arithmetic is in core.tick(); here are words, checks and the records that th
 """
 
 import math
+from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -49,7 +50,7 @@ class AdmittanceController:
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
         self.configured = False
-        self._pending: np.void | None = None
+        self._pending: deque[np.void] = deque()  # appended and taken in one step each: safe between threads
         self._request = Request.NONE
         self._twist_left = 0.0  # [s]
         self._zero = ZeroWatch(self.parameters.control_rate)
@@ -108,11 +109,10 @@ class AdmittanceController:
 
     def update(self) -> None:
         """One cycle: `sample` in, `command` out. Never raises."""
-        if self._pending is not None:
+        while self._pending:
             revision = self.params["revision"] + 1
-            self._params[0] = self._pending
+            self._params[0] = self._pending.popleft()
             self.params["revision"] = revision
-            self._pending = None
         sample = self.sample
         sample["request"] = self._request
         self._request = Request.NONE
@@ -181,11 +181,11 @@ class AdmittanceController:
             self._check_live(parameters)
         record = new(PARAMS)[0]
         fill(record, parameters, self.model)
-        latest = self._pending if self._pending is not None else self.params
+        latest = self._pending[-1] if self._pending else self.params
         record["revision"] = latest["revision"]
         self.parameters = parameters
         if record.tobytes() != latest.tobytes():
-            self._pending = record
+            self._pending.append(record)
 
     def _check_live(self, parameters: Parameters) -> None:
         old, wanted = self.parameters.flat(), parameters.flat()
@@ -230,7 +230,7 @@ class AdmittanceController:
     def _auto_zero(self) -> None:
         """Let the bias follow the drift in small steps; without validation, because it runs in the loop."""
         step = self._zero.monitor.auto_step(self.parameters.sensor.auto_zero_time, WINDOW)
-        if step is None or self._pending is not None:
+        if step is None or self._pending:
             return
         self._bias_change += step
         force, torque = np.linalg.norm(self._bias_change[:3]), np.linalg.norm(self._bias_change[3:])
@@ -244,7 +244,7 @@ class AdmittanceController:
         )
         record = self._params.copy()[0]
         record["sensor_bias"] = bias
-        self._pending = record
+        self._pending.append(record)
 
     def _need_configured(self, action: str) -> None:
         if not self.configured:
