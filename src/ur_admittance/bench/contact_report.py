@@ -89,14 +89,14 @@ def figure() -> Figure:
 
 
 def write(result: dict[str, Any], folder: Path) -> list[Path]:
-    """contact.md and the figures."""
+    """The table, in Markdown, and the figures."""
     from ur_admittance.analysis import loop_of
     from ur_admittance.analysis.map import save
     from ur_admittance.params import Parameters
 
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "contact.md").write_text(markdown(result), encoding="utf-8")
+    (folder / "contact_table.txt").write_text(markdown(result), encoding="utf-8")
     figure().savefig(folder / "bounce.svg")
     defaults = Parameters().changed({"robot.response_time": 0.0164})
     save(loop_of(defaults), "default parameters", folder / "stability_map.svg")
-    return [folder / name for name in ("contact.md", "bounce.svg", "stability_map.svg")]
+    return [folder / name for name in ("contact_table.txt", "bounce.svg", "stability_map.svg")]

@@ -8,7 +8,7 @@ import typer
 
 
 def compare(
-    out: Annotated[Path | None, typer.Option(help="Folder for the table (contact.md) and the figures.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the table (Markdown) and the figures.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few seeds: a minute or two in place of ten.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print every figure as JSON.")] = False,
 ) -> None:
