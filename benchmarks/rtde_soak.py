@@ -12,6 +12,7 @@ import gc
 import json
 import os
 import time
+from array import array
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,10 +54,10 @@ class Trace:
         self._lines = self._socket.makefile("rw", encoding="utf-8", newline="\n")
         self._lines.readline()
         self._asked = False
-        self.cycles: list[int] = []
+        self.cycles = array("q")  # plain numbers: the tool's own memory must not look like a leak
         self.ask()
         self.fetch()
-        self.cycles.clear()
+        del self.cycles[:]
 
     def ask(self) -> None:
         self._lines.write("emulator trace\n")
@@ -65,7 +66,7 @@ class Trace:
 
     def fetch(self) -> None:
         if self._asked:
-            self.cycles += json.loads(self._lines.readline())["cycles"]
+            self.cycles.extend(json.loads(self._lines.readline())["cycles"])
             self._asked = False
 
 
@@ -73,7 +74,7 @@ class Trace:
 class Measured:
     """One uninterrupted stretch, or all of them together."""
 
-    periods: list[float] = field(default_factory=list)  # [s]
+    periods: array[float] = field(default_factory=lambda: array("d"))  # [s]
     steps: Counter[int] = field(default_factory=Counter)  # robot cycles per loop cycle
     delays: Counter[int] = field(default_factory=Counter)  # robot cycles from sample to command
     robot_time: float = 0.0  # [s]
@@ -95,7 +96,7 @@ def stretch(
         m.faults.append(f"{controller.reason} {robot.reason}")
         return
     controller.activate()
-    used, count, begin = [], 0, time.monotonic()
+    used, count, begin = array("q"), 0, time.monotonic()
     last = begin
     while (now := time.monotonic()) < until:
         robot.read(controller.sample)
