@@ -3,6 +3,7 @@
 Plain: no stabiliser, no velocity bias, no surface normal, nothing taken off the mass. 10 ms delay, 25 Hz servo, 0.1 N.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -41,6 +42,8 @@ class Row:
 
     @property
     def worst(self) -> float:
+        if not self.ours:
+            return -math.inf if self.at_least else math.inf
         return min(self.ours) if self.at_least else max(self.ours)
 
     @property
@@ -164,6 +167,7 @@ def pressed_by_hand(seeds: range, say: Say) -> Iterator[Row]:
                 for _, side in sides(seed):
                     changes = {"contact.stabilizer": side == "ours"}
                     result = hand_into_wall(seed, stiffness, force, grip, 0.05, **changes)
-                    getattr(row, side).append(result["residual"])
+                    if not result["stopped"]:  # an arm that was stopped does not bounce
+                        getattr(row, side).append(result["residual"])
                     getattr(stops, side).append(result["stopped"])
         yield from (row, stops)
