@@ -39,8 +39,8 @@ def as_dict(result: dict[str, Any]) -> dict[str, Any]:
 def markdown(result: dict[str, Any]) -> str:
     """The two tables of the page."""
     lines = [
-        f"Worst of {result['seeds']} seeds (plain admittance: of {min(PLAIN_SEEDS, result['seeds'])}, and a fifth of the "
-        "starts); 10 ms delay, 25 Hz servo, 0.1 N of noise. From `ur-admittance compare`.",
+        f"Worst of {result['seeds']} seeds (plain admittance: of {min(PLAIN_SEEDS, result['seeds'])}, and a fifth of "
+        "the starts); 10 ms delay, 25 Hz servo, 0.1 N of noise. From `ur-admittance compare`.",
         "",
         "| case | figure | this controller | plain admittance | wanted |",
         "|---|---|---|---|---|",
