@@ -86,7 +86,7 @@ class Drags:
 @contextlib.contextmanager
 def dragged(drags: Drags) -> Iterator[None]:
     """The page with somebody who drags the ball."""
-    with dashboard.start(NAME, port=0) as page:
+    with dashboard.start(NAME, port=0, shadows=False) as page:
         command = [sys.executable, __file__, "--drive", page.url]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as driver:
             threading.Thread(target=drags.listen, args=(driver, page.pid), daemon=True).start()

@@ -17,7 +17,7 @@ from ur_admittance.runtime.telemetry_reader import TelemetryReader
 SOURCE = str(Path(__file__).parents[2] / "src")
 START_S = 240.0  # the very first run compiles
 HARMLESS = "Unable to preventDefault inside passive event listener"  # Chromium about viser's drags; nothing is lost
-SMALL = "?fixedDpr=0.2"  # fewer pixels: without a graphics card the browser draws in software
+SMALL = "?fixedDpr=0.15"  # fewer pixels: without a graphics card the browser draws in software
 
 
 def environment():
@@ -33,7 +33,7 @@ class Demo:
 
     def __init__(self, folder, *options):
         self.name, self.folder = unique_name(), folder
-        command = [sys.executable, "-m", "ur_admittance", "demo", "--no-browser", "--calm"]
+        command = [sys.executable, "-m", "ur_admittance", "demo", "--no-browser", "--calm", "--no-shadows"]
         command += ["--port", "0", "--name", self.name, "--folder", str(folder), *options]
         self.process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
@@ -126,7 +126,7 @@ def visit(browser):
     opened = []
 
     def open_page(url):
-        context = browser.new_context(viewport={"width": 1100, "height": 700})
+        context = browser.new_context(viewport={"width": 1000, "height": 620})
         tab = context.new_page()
         tab.complaints, tab.requests = [], []
         tab.on("console", lambda m: tab.complaints.append(m.text) if m.type == "error" else None)

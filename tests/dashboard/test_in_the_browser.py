@@ -167,7 +167,7 @@ def test_a_saved_preset_loads_again_and_a_recording_is_written(demo, visit, pres
 
 
 def test_the_page_comes_back_after_its_server_was_restarted(demo, visit, eventually, tmp_path):
-    with dashboard.start(demo.name, port=0, folder=tmp_path) as page:
+    with dashboard.start(demo.name, port=0, folder=tmp_path, shadows=False) as page:
         port = int(page.url.rsplit(":", 1)[1].strip("/"))
         tab = visit(page.url)
     tab.wait_for_timeout(1000)
@@ -179,7 +179,7 @@ def test_the_page_comes_back_after_its_server_was_restarted(demo, visit, eventua
         tab.wait_for_timeout(1500)
         return demo.parameter("admittance", "mass")[0] == value
 
-    with dashboard.start(demo.name, port=port, folder=tmp_path):
+    with dashboard.start(demo.name, port=port, folder=tmp_path, shadows=False):
         eventually(changes_the_mass, 60)
         tab.complaints.clear()  # the browser reports the connection that was refused in between
     tab.close()

@@ -27,6 +27,7 @@ def demo(
     name: Annotated[str, typer.Option(help="Of this controller, to run several.")] = "demo",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     duration: Annotated[float | None, typer.Option(help="End after this time [s]; default: Ctrl-C.")] = None,
+    shadows: Annotated[bool, typer.Option(help="Draw them; --no-shadows without a graphics card.")] = True,
     realtime: Annotated[bool, typer.Option(help="Ask for real-time scheduling.")] = True,
     calm: Annotated[bool, typer.Option("--calm", help="No pushes until you make one.")] = False,
 ) -> None:  # fmt: skip
@@ -41,7 +42,7 @@ def demo(
         typer.echo(f"  {text}", err=True)
 
     with ThreadPoolExecutor(1) as other:  # the web server loads while this process loads the controller
-        starting = other.submit(dashboard.start, name, host, port, token, folder)
+        starting = other.submit(dashboard.start, name, host, port, token, folder, shadows)
         try:
             from ur_admittance.simulation.live_run import run_live
 

@@ -1,4 +1,4 @@
-"""The page's process: python -m ur_admittance.dashboard NAME HOST PORT FOLDER."""
+"""The page's process: python -m ur_admittance.dashboard NAME HOST PORT FOLDER SHADOWS."""
 
 import contextlib
 import io
@@ -13,7 +13,7 @@ from ur_admittance.errors import UrAdmittanceError
 
 
 def main(arguments: list[str]) -> int:
-    name, host, port, folder = arguments
+    name, host, port, folder, shadows = arguments
     _leave_the_loop_alone()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C belongs to the loop, which ends this process when it is done
     stop = threading.Event()
@@ -23,7 +23,8 @@ def main(arguments: list[str]) -> int:
         with contextlib.redirect_stdout(io.StringIO()):  # viser introduces itself
             from ur_admittance.dashboard.page import LivePage
 
-            page = LivePage(name, host, int(port) if port else None, os.environ.get(TOKEN_VARIABLE), Path(folder))
+            token = os.environ.get(TOKEN_VARIABLE)
+            page = LivePage(name, host, int(port) if port else None, token, Path(folder), bool(shadows))
     except UrAdmittanceError as error:
         sys.stdout.write(f"{error}\n")
         return 2

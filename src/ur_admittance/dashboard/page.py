@@ -46,7 +46,9 @@ NOT_OFFERED = (
 class LivePage:
     """Built once per process; ``run`` shows whatever controller of that name runs, also after it was restarted."""
 
-    def __init__(self, name: str, host: str, port: int | None, token: str | None, folder: Path) -> None:
+    def __init__(
+        self, name: str, host: str, port: int | None, token: str | None, folder: Path, shadows: bool = True
+    ) -> None:
         warnings.simplefilter("ignore")
         own = listen(host, port)
         self.address = Address(host, own.getsockname()[1], token_for(host, token))
@@ -55,7 +57,7 @@ class LivePage:
         for message in NOT_OFFERED:
             self.server._websock_server.unregister_handler(message)
         self.server.on_client_connect(_without_uploads)
-        self.name = name
+        self.name, self._shadows = name, shadows
         self.link = LoopLink(name)
         self.folder = Folder(folder, name)
         self.clients = Clients(self.server)
@@ -77,6 +79,7 @@ class LivePage:
         server.initial_camera.look_at = LOOK_AT
         server.initial_camera.fov = FIELD_OF_VIEW
         scene.world_axes.visible = False
+        scene.configure_default_lights(cast_shadow=self._shadows)
         self._marks = Marks(scene)
         self._handle = Handle(scene, self.link, self.clients)
         self._panel = Panel(gui, Tuner(self.link, self.clients), self.folder)

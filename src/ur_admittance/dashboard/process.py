@@ -59,21 +59,16 @@ def start(
     port: int | None = None,
     token: str | None = None,
     folder: Path | str = "ur_admittance_page",
+    shadows: bool = True,
 ) -> Page:
     """Start the page of the controller called `name`; it waits for a controller that does not run yet.
 
     host: other than this computer's own address demands a token, which is made up if none is given; port None: the
-    first free one from 8080 on; folder: where presets and recordings are kept, made when first needed.
+    first free one from 8080 on; folder: where presets and recordings are kept, made when first needed; shadows: costly
+    in a browser without a graphics card.
     """
-    command = [
-        sys.executable,
-        "-m",
-        "ur_admittance.dashboard",
-        name,
-        host,
-        "" if port is None else str(port),
-        str(folder),
-    ]
+    arguments = [name, host, "" if port is None else str(port), str(folder), "shadows" if shadows else ""]
+    command = [sys.executable, "-m", "ur_admittance.dashboard", *arguments]
     environment = {key: value for key, value in os.environ.items() if key != TOKEN_VARIABLE}
     if token is not None:
         environment[TOKEN_VARIABLE] = token
