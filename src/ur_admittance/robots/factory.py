@@ -20,7 +20,7 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
         return SimulatedRobot(world, period=period, **options)
     if name == "ros":
         raise RobotError(
-            "--robot ros: the ROS 2 form of this command is not part of this version; use sim or an address."
+            "--robot ros: in ROS 2 this is a node of its own: ros2 run ur_admittance_ros wrench_calibration_node."
         )
     if not name or name.startswith("-") or any(c.isspace() for c in name):
         raise RobotError(f"robot = {name!r}: must be sim, ros, or the host name or address of an arm.")
