@@ -15,6 +15,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from ur_admittance.analysis.stability import margin_of_record
 from ur_admittance.core.records import Limit, Mode
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.runtime.telemetry_reader import TelemetryReader
@@ -39,7 +40,7 @@ def status_process(name: str) -> Iterator[None]:
 
 
 def lines(reader: TelemetryReader) -> Text:
-    """Three lines about the last quarter of a second."""
+    """Four lines about the last quarter of a second."""
     records = reader.drain()
     if len(records) == 0:
         return Text("waiting for the first cycle ...")
@@ -60,12 +61,25 @@ def lines(reader: TelemetryReader) -> Text:
         f" force {force:6.1f} N   torque {torque:5.2f} Nm   speed {ACROSS * speed:6.1f} mm/s   "
         f"offset {ACROSS * offset:6.1f} mm   contact on {touching} axes\n"
     )
+    text.append(f" {_margin(reader, int(last['loop']['params_revision']))}\n")
     text.append(
         f" loop {period.mean():.3f} ms, slowest {period.max():.3f} ms, read to write {np.median(latency):.3f} ms, "
         f"missed {int(last['loop']['missed'])}" + (f"   limits: {', '.join(acting)}" if acting else ""),
         style="dim",
     )
     return text
+
+
+def _margin(reader: TelemetryReader, revision: int) -> str:
+    """How stiff a surface the present parameters can stand without the help of the stabiliser."""
+    params = reader.params(revision)
+    if params is None:
+        return ""
+    margin = margin_of_record(params)
+    stiffness = margin.stable_stiffness
+    surface = "on any surface" if np.isinf(stiffness) else f"on surfaces up to {stiffness / 1e3:.1f} kN/m"
+    guess = ", response time assumed" if margin.assumed else ""
+    return f"stable {surface} (delay {1e3 * margin.loop_delay:.0f} ms{guess})"
 
 
 def show(name: str) -> None:
