@@ -96,7 +96,12 @@ def _child(target: Callable[..., None], *arguments: Any) -> Iterator[None]:
 
 
 def measure(
-    seconds: float, publisher: str = "ring", slow_reader: bool = False, garbage: bool = False, frozen: bool = True
+    seconds: float,
+    publisher: str = "ring",
+    slow_reader: bool = False,
+    garbage: bool = False,
+    objects: int = OBJECTS,
+    frozen: bool = True,
 ) -> dict[str, float]:
     """Percentiles of one variant [us]; `stop` is the number of pauses above 0.1 s, each of which would stop the arm."""
     controller = AdmittanceController(robot_model("ur5e"))
@@ -107,7 +112,7 @@ def measure(
 
     def make_objects(c: Any) -> None:
         """What a tick in everyday Python leaves behind: a message with lists and dictionaries."""
-        recent.append({"position": c.command["q"].tolist(), "points": [[j] for j in range(OBJECTS)]})
+        recent.append({"position": c.command["q"].tolist(), "points": [[j] for j in range(objects)]})
 
     with ExitStack() as stack:
         telemetry: Any = DiskPublisher()
@@ -150,6 +155,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "ring_slow_reader": ("ring, reader away for 0.4 s at a time", {"slow_reader": True}),
     "socket_slow_reader": ("blocking socket, the same reader", {"publisher": "socket"}),
     "disk": ("a line to the disk in every cycle", {"publisher": "disk"}),
-    "garbage_frozen": ("objects made in every cycle, collector frozen", {"garbage": True}),
-    "garbage": ("objects made in every cycle, collector on", {"garbage": True, "frozen": False}),
+    "garbage_few": ("20 lists made in every cycle, collector on", {"garbage": True, "frozen": False, "objects": 20}),
+    "garbage_frozen": ("100 lists made in every cycle, collector frozen", {"garbage": True}),
+    "garbage": ("100 lists made in every cycle, collector on", {"garbage": True, "frozen": False}),
 }
