@@ -23,6 +23,9 @@ def run(
     dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
     active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True,
     name: Annotated[str, typer.Option(help="Of this controller, for other programs on this machine.")] = "main",
+    measure: Annotated[
+        bool, typer.Option("--measure-response", help="Real arms: first swing 1.5 mm to find how late the arm answers.")
+    ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
 ) -> None:
     """Make an arm compliant until Ctrl-C, which slows it down and stops it."""
@@ -44,7 +47,7 @@ def run(
 
         report = run_live(model, parameters, **options)
     else:
-        report = _run_real(robot, model, parameters, yes, options)
+        report = _run_real(robot, model, parameters, yes, options | {"measure": measure})
     typer.echo(str(report))
 
 
@@ -54,6 +57,8 @@ def _run_real(host: str, model: str, parameters: "Parameters", yes: bool, option
     if options["activate"] and not yes:
         speed = parameters.max_linear_velocity
         typer.echo(f"The arm at {host} will follow every force on its tool, up to {speed:g} m/s.")
+        if options["measure"]:
+            typer.echo("First the tool swings by 1.5 mm for 3 s, to find out how late the arm answers.")
         typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
     return run_rtde(host, model, parameters, **options)
 

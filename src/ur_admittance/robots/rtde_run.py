@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from ur_admittance.analysis.response import measure_response
+from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
@@ -9,14 +11,18 @@ from ur_admittance.robots.rtde import RtdeRobot
 from ur_admittance.robots.rtde_clock import RobotClock
 from ur_admittance.robots.rtde_settings import RtdeSettings
 from ur_admittance.robots.rtde_tool import check_parameters
-from ur_admittance.runtime.operate import operate
+from ur_admittance.runtime.operate import LOOP_PRIORITY, operate
+from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
 
 RECEIVE_PRIORITY = 60  # above the loop's own: it can only be as punctual as the states that it waits for
 
 
-def run_rtde(host: str, model: str, parameters: Parameters, *, activate: bool = True, **options: Any) -> LoopReport:
-    """Options as runtime.operate.operate; `say` is told what the robot answered."""
+def run_rtde(
+    host: str, model: str, parameters: Parameters, *, activate: bool = True, measure: bool = False, **options: Any
+) -> LoopReport:
+    """measure: find the response time first, by a swing of 1.5 mm. Options as runtime.operate.operate; `say` is told
+    what the robot answered."""
     say = options.get("say", lambda text: None)
     arm = robot_model(model)
     controller = AdmittanceController(arm, parameters)
@@ -26,6 +32,14 @@ def run_rtde(host: str, model: str, parameters: Parameters, *, activate: bool = 
     with RtdeRobot(host, arm, settings) as robot:
         for sentence in robot.info.sentences:
             say(sentence)
+        if measure:
+            with realtime(LOOP_PRIORITY):
+                response = measure_response(CalmArm(robot, arm, robot.period))
+            robot.stop()
+            say(f"the arm answers after {1e3 * response.time:.0f} ms (robot.response_time)")
+            controller.set_parameters({"robot.response_time": response.time})
+        elif parameters.robot.response_time == 0.0:
+            say("robot.response_time is unknown, 20 ms are assumed; measure it with --measure-response")
         if activate:
             controller.activate()
         return operate(controller, robot, RobotClock(robot), model=model, **options)
