@@ -254,7 +254,7 @@ class AdmittanceController:
 def warm_up(say: Callable[[str], None] = lambda text: None) -> None:
     """Compile or load the tick now, never in the loop."""
     if not tick.signatures:
-        say("compiling the controller (about 20 s on the first run, then cached) ...")
+        say("loading the controller (the first run compiles it: about a minute) ...")
     tick(new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))
     zeroing.warm_up()
 
