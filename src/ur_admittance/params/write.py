@@ -53,7 +53,9 @@ def dump_parameters(parameters: Parameters, node: str = EVERY_NODE) -> str:
 
 def save_parameters(parameters: Parameters, path: str | Path, node: str = EVERY_NODE) -> None:
     try:
-        Path(path).write_text(dump_parameters(parameters, node), encoding="utf-8")
+        part = Path(path).with_name(f".{Path(path).name}.part")
+        part.write_text(dump_parameters(parameters, node), encoding="utf-8")
+        part.replace(path)  # at once: nobody reads half a file, and a full disk leaves the old one
     except OSError as error:
         raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
 
