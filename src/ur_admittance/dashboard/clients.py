@@ -40,10 +40,6 @@ class Clients:
             colour = "green" if good else "red"
             client.add_notification(title, text, color=colour, auto_close_seconds=4.0 if good else 12.0)
 
-    def tell_all(self, title: str, text: str, good: bool) -> None:
-        for client in list(self._handles.values()):
-            self.tell(client, title, text, good)
-
     @property
     def count(self) -> int:
         return len(self._handles)

@@ -161,8 +161,6 @@ class LivePage:
         if scene["revision"] != self._scene_revision:
             self._scene_revision = scene["revision"]
             self._marks.environment(scene["shapes"])
-        if scene["problem"]:
-            self.clients.tell_all("Environment", scene["problem"], False)
 
 
 def _without_uploads(client: Any) -> None:

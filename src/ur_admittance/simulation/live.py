@@ -15,7 +15,6 @@ The messages (runtime/mailbox.py), positions in the base frame:
 
 import json
 import math
-import threading
 from dataclasses import fields
 from typing import Any
 
@@ -39,7 +38,7 @@ MAX_PUSH_FORCE, MAX_PUSH_TORQUE, MAX_PUSH_S = 80.0, 10.0, 10.0  # [N], [Nm], [s]
 STIFFNESS_RANGE = (100.0, 200e3)  # [N/m] foam to steel; the physics step of 1 ms follows no harder contact
 KINDS = ("none", "floor", "wall", "incline", "cylinder", "hole")
 INCLINE_RAD = math.radians(15.0)
-IDLE_PUSH_N, IDLE_PUSH_S, IDLE_EVERY_S = 12.0, 0.9, 2.6  # what a restless hand does until somebody takes over
+IDLE_PUSH_N, IDLE_PUSH_S, IDLE_EVERY_S = 12.0, 0.9, 1.8  # what a restless hand does until somebody takes over
 
 GEOM_NAMES = {
     int(mujoco.mjtGeom.mjGEOM_PLANE): "plane",
@@ -67,25 +66,16 @@ class LiveWorld:
         self._push_ends = math.inf
         self._hand_ends = math.inf
         self._idle_next, self._idle_sign = 1.5, 1.0
-        self._built: World | None = None
-        self._builder: threading.Thread | None = None
-        self._problem = ""
         self._revision = 1
         LivingHand(robot.world).rehearse()
 
     def on_tick(self, controller: Controller) -> None:
-        world, built = self.robot.world, self._built
-        now = world.time
+        now = self.robot.world.time
         if now >= self._push_ends or now >= self._hand_ends:
             self._let_go()
         if self.restless and now >= self._idle_next:
             self._start_push(np.array([0.0, self._idle_sign * IDLE_PUSH_N, 0.0, 0.0, 0.0, 0.0]), IDLE_PUSH_S)
             self._idle_next, self._idle_sign = now + IDLE_EVERY_S, -self._idle_sign
-        if built is not None:
-            self._let_go()
-            take_over(built, world)
-            self.robot.world, self._built = built, None
-            self._revision += 1
 
     # the messages
 
@@ -123,11 +113,15 @@ class LiveWorld:
     def _environment(self, controller: Controller, value: Any) -> str:
         self.restless = False
         environment = _environment(value)
-        if self._builder is not None and self._builder.is_alive():
-            raise SimulationError("environment: the last one is still being built; try again in a moment.")
-        q = np.array(self.robot.world.q)
-        self._builder = threading.Thread(target=self._build, args=(self.robot.world, environment, q), daemon=True)
-        self._builder.start()
+        # Here in the loop: it takes 15 ms, once. A thread has no real-time priority and holds the interpreter while it
+        # builds: on a busy computer the loop waited for it for more than 100 ms.
+        old = self.robot.world
+        new = World(old.model, old.tool, environment, old.servo, old.sensor, old.seed, old.physics_dt, old.gravity)
+        new.reset(np.array(old.q))
+        self._let_go()
+        take_over(new, old)
+        self.robot.world = new
+        self._revision += 1
         if environment.kind == "none":
             return "free space"
         return f"{environment.kind} of {environment.stiffness:g} N/m, {1e3 * environment.gap:g} mm before the tool"
@@ -141,7 +135,6 @@ class LiveWorld:
             "shapes": _shapes(world),
             "tip": world.tool.radius,
             "restless": self.restless,
-            "problem": self._problem,
         }
         return json.dumps(scene, separators=(",", ":"))
 
@@ -160,15 +153,6 @@ class LiveWorld:
 
         self.robot.world.push(profile)
         self._push_ends = self.robot.world.time + seconds + RAMP_S
-
-    def _build(self, old: World, environment: Environment, q: Array) -> None:
-        """In a thread: translating and compiling the scene takes 20 ms, ten cycles of the loop."""
-        try:
-            new = World(old.model, old.tool, environment, old.servo, old.sensor, old.seed, old.physics_dt, old.gravity)
-            new.reset(q)
-            self._problem, self._built = "", new
-        except SimulationError as error:
-            self._problem = str(error)
 
 
 def take_over(new: World, old: World) -> None:
