@@ -4,7 +4,7 @@
     1 condition the wrench         wrench.py
     2 admittance law               law.py, admittance.py
     3 command twist and its limits cartesian.py
-    4 joint velocities             inverse.py
+    4 joint velocities             singular.py, inverse.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
 
 p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: same records in, same
@@ -39,20 +39,17 @@ from .checks import (
 from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .contact import NORMAL, estimate_normal, forget_contact
 from .inverse import (
-    SINGULAR,
     SINGULARITY,
     clip,
     common_braking,
     curve_speed,
-    damped_factor,
-    damped_inverse,
     fit_into_bounds,
     keep_elbow_bent,
-    smallest_singular_value,
     twist_of,
 )
 from .law import advance, carry, desired_twist, latch, law_twist, pose_error, ramp_parameters
 from .records import Limit, Status
+from .singular import SINGULAR, damped_factor, damped_inverse, smallest_singular_value
 from .spatial import copy_matrix, norm
 from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
 
