@@ -34,6 +34,7 @@ FloatArray = NDArray[np.float64]
 
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
 AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait, so that logs stay readable
+NOTHING = Request.NONE  # looked up once: members of an enumeration cost 0.3 us each time in Python 3.11
 FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")
 
 
@@ -115,7 +116,7 @@ class AdmittanceController:
             self.params["revision"] = revision
         sample = self.sample
         sample["request"] = self._request
-        self._request = Request.NONE
+        self._request = NOTHING
         if self._twist_left > 0.0:
             self._twist_left -= sample["dt"]
             if self._twist_left <= 0.0:

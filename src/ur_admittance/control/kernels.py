@@ -8,22 +8,22 @@ from ur_admittance.core.spatial import cross, multiply, rotate_back
 
 
 @kernel
-def statistics(q, qd, wrench, mean_q, mean_wrench, spread):
-    """Means and standard deviations (6,) of samples (n, 6); returns the fastest joint speed [rad/s]."""
-    n = q.shape[0]
+def statistics(samples, mean_q, mean_wrench, spread):
+    """Means and standard deviations (6,) of samples (n,); returns the fastest joint speed [rad/s]."""
+    n = samples.shape[0]
     fastest = 0.0
     for i in range(6):
         sum_q, sum_w = 0.0, 0.0
         for k in range(n):
-            sum_q += q[k, i]
-            sum_w += wrench[k, i]
-            speed = abs(qd[k, i])
+            sum_q += samples[k].q[i]
+            sum_w += samples[k].wrench[i]
+            speed = abs(samples[k].qd[i])
             if not speed <= fastest:  # also catches a number that is none
                 fastest = speed
         mean_q[i], mean_wrench[i] = sum_q / n, sum_w / n
         square = 0.0
         for k in range(n):
-            square += (wrench[k, i] - mean_wrench[i]) ** 2
+            square += (samples[k].wrench[i] - mean_wrench[i]) ** 2
         spread[i] = math.sqrt(square / n)
     return fastest
 

@@ -26,18 +26,14 @@ class WrenchWindow:
     def __init__(self, rate: float = 500.0) -> None:
         """rate: samples per second."""
         self.length = max(2, round(WINDOW * rate))
-        self._wrench = np.zeros((self.length, 6))
-        self._q = np.zeros((self.length, 6))
-        self._qd = np.zeros((self.length, 6))
+        self._samples = np.zeros(self.length, SAMPLE)
         self.q, self.wrench, self._spread = np.zeros(6), np.zeros(6), np.zeros(6)
         self._count = 0
 
     def add(self, sample: np.void) -> bool:
         """True when the window holds only samples that were not in it the last time it said so."""
         row = self._count % self.length
-        self._wrench[row] = sample["wrench"]
-        self._q[row] = sample["q"]
-        self._qd[row] = sample["qd"]
+        self._samples[row] = sample
         self._count += 1
         return row == self.length - 1
 
@@ -45,7 +41,7 @@ class WrenchWindow:
         """Why the window is no reading at rest; empty: it is, and `q` and `wrench` are its means."""
         if self._count < self.length:
             return f"only {self._count} of {self.length} readings so far; wait half a second"
-        speed = statistics(self._q, self._qd, self._wrench, self.q, self.wrench, self._spread)
+        speed = statistics(self._samples, self.q, self.wrench, self._spread)
         if not speed <= MOVING:
             return f"the arm moves ({speed:.3f} rad/s, allowed {MOVING} rad/s)"
         force, torque = max(self._spread[:3]), max(self._spread[3:])

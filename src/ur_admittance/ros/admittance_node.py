@@ -41,7 +41,8 @@ from ur_admittance.ros.run import run
 OUTPUTS = ("trajectory", "velocity", "action")
 LONGEST_PAUSE = 10.0  # [s] between two attempts to start by itself
 MATCH_S = 2.0  # for a controller to be found on the command topic
-STATE_PERIOD_S = 0.1
+STATE_PERIOD_S = 0.2
+REFERENCES_EVERY = 3  # ticks: one of the three topics in turn, each 55 times per second
 ACTIVATION_S = 0.5
 STOP_S = 5.0  # more than braking from any speed inside the limits takes
 ACTION_DURATION = 0.5  # [s] default of trajectory_duration with the action
@@ -113,8 +114,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         except UrAdmittanceError:
             arm.destroy()
             raise
-        every = round(self.parameters.control_rate / max(0.1, self.option("monitor_rate")))
-        self.monitor = Monitor(self, controller, every, arm.stamp_ns)
+        self._monitor_every = max(1, round(self.parameters.control_rate / max(0.1, self.option("monitor_rate"))))
+        self.monitor = Monitor(self, controller, arm.stamp_ns)
         self.references = References(self, self.parameters.base_link)
         self.controller, self.arm = controller, arm
         self.loop = ControlLoop(
@@ -127,10 +128,11 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         )
         self.loop.start()
 
-    def _after_tick(self, controller: AdmittanceController) -> None:
-        if self.monitor is not None and self.references is not None:
-            self.monitor(controller)
-            self.references.poll(controller)
+    def _after_tick(self, ticks: int) -> None:
+        if ticks % REFERENCES_EVERY == 0 and self.references is not None and self.controller is not None:
+            self.references.poll(self.controller)
+        if ticks % self._monitor_every == 0 and self.monitor is not None:
+            self.monitor.publish()
 
     def activate(self) -> None:
         controller, loop, output = self._running()
@@ -201,7 +203,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             return ActionOutput(self, names, duration)
         return TrajectoryOutput(self, names, duration, bool(self.option("trajectory_velocities")))
 
-    # -- ten times per second -----------------------------------------------------------------------------------
+    # -- five times per second ---------------------------------------------------------------------------------
 
     def _look(self) -> None:
         """Notice faults, other publishers and a new description; tell the state; start by itself if asked to."""
@@ -213,8 +215,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         state = state_of(self.controller, self.life, self.refusal)
         if self.loop is not None and self.arm is not None:
             state |= {"ticks": self.loop.ticks, "stalls": self.loop.stalls, "malformed": self.arm.malformed}
-        self.state_topic.publish(state, force=self._looks % 10 == 0)
-        if self._looks % 50 == 0:
+        self.state_topic.publish(state, force=self._looks % 5 == 0)
+        if self._looks % 25 == 0:
             gc.collect()  # the collector is off for the loop's sake; what is left after freezing is little
 
     def _look_at_loop(self, controller: AdmittanceController, loop: ControlLoop, output: Output) -> None:
@@ -223,7 +225,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             self.references.refused = ""
         if self.life != "active":
             return
-        if self._looks % 5 == 0:
+        if self._looks % 2 == 0:
             others = output.others()
             if others:
                 self._stop_because(_not_alone(output.topic, others))

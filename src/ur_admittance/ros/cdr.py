@@ -112,6 +112,8 @@ class JointStateReader:
         self.seen: tuple[str, ...] = ()  # names of the last message that lacked one of ours
         self._length = -1
         self._strings: list[tuple[int, int, bytes]] = []
+        self._outside = self._strings
+        self._block = b""  # all from the frame to the positions, padding included, in the last message
         self._order: NDArray[np.int64] = np.arange(6)
         self._count = 0
         self._positions = self._velocities = 0
@@ -122,13 +124,20 @@ class JointStateReader:
         if not known and not self._learn(data):
             return False, False
         n, order = self._count, self._order
-        q[:] = np.frombuffer(data, "<f8", n, self._positions)[order]
+        np.frombuffer(data, "<f8", n, self._positions).take(order, None, q, "clip")
         if self._velocities:
-            qd[:] = np.frombuffer(data, "<f8", n, self._velocities)[order]
+            np.frombuffer(data, "<f8", n, self._velocities).take(order, None, qd, "clip")
         return True, self._velocities > 0
 
     def _same_layout(self, data: bytes) -> bool:
-        return all(data[start:stop] == text for start, stop, text in self._strings)
+        """Every string and length where it was. Padding may differ, but rarely does: then one comparison is enough."""
+        block = data[HEAD + _TIME.size : self._positions]
+        if block == self._block:
+            return all(data[start:stop] == text for start, stop, text in self._outside)
+        if not all(data[start:stop] == text for start, stop, text in self._strings):
+            return False
+        self._block = block
+        return True
 
     def _learn(self, data: bytes) -> bool:
         """Parse the whole message once and remember where everything stands."""
@@ -170,7 +179,8 @@ class JointStateReader:
         self._order = np.array([names.index(name) for name in self.names])
         self._count, self._positions = n, positions
         self._velocities = velocities if n_speeds == n else 0
-        self._strings, self._length = fixed, len(data)
+        self._strings, self._length, self._block = fixed, len(data), b""
+        self._outside = [fixed[0], fixed[-1]]  # the head, and the number of speeds
         return True
 
 

@@ -36,13 +36,13 @@ class ControlLoop:
         self,
         controller: AdmittanceController,
         arm: RosArm,
-        monitor: Callable[[AdmittanceController], None] | None = None,
+        after_tick: Callable[[int], None] | None = None,
         priority: int = 0,
         say: Callable[[str], None] = lambda text: None,
         complain: Callable[[str], None] = lambda text: None,
     ) -> None:
         self.controller, self.arm = controller, arm
-        self._monitor, self._priority, self._say, self._complain = monitor, priority, say, complain
+        self._after_tick, self._priority, self._say, self._complain = after_tick, priority, say, complain
         self.driving = False
         self.external_status = 0  # a Status the node has found: a fault from the next tick on
         self.ticks = self.stalls = 0
@@ -131,8 +131,8 @@ class ControlLoop:
         if self.driving:
             arm.write(controller.command)
         self.ticks += 1
-        if self._monitor is not None:
-            self._monitor(controller)
+        if self._after_tick is not None:
+            self._after_tick(self.ticks)
 
     def _check_period(self) -> None:
         """A pause of the loop itself is an overrun; a clock that runs backwards is left to the tick."""

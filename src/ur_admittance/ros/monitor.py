@@ -21,11 +21,11 @@ ERROR_TOPIC = "/admittance_pose_error"
 
 
 class Monitor:
-    """Two streams of six numbers, published from the loop as prepared bytes, every n-th tick."""
+    """Two streams of six numbers, published from the loop as prepared bytes."""
 
-    def __init__(self, node: Node, controller: AdmittanceController, every: int, stamp: Callable[[], int]) -> None:
+    def __init__(self, node: Node, controller: AdmittanceController, stamp: Callable[[], int]) -> None:
         frame = controller.parameters.base_link
-        self._every, self._count, self._stamp = max(1, every), 0, stamp
+        self._stamp = stamp
         self._publishers = [node.create_publisher(TwistStamped, t, COMMANDS) for t in (VELOCITY_TOPIC, ERROR_TOPIC)]
         self._node = node
         self._streams = []
@@ -34,10 +34,7 @@ class Monitor:
             numbers = message.doubles(MARKS[:6])
             self._streams.append((publisher.handle.publish_raw, message, numbers, vector(controller.command, field)))
 
-    def __call__(self, controller: AdmittanceController) -> None:
-        self._count += 1
-        if self._count % self._every:
-            return
+    def publish(self) -> None:
         stamp = self._stamp()
         for publish, message, numbers, source in self._streams:
             numbers[:] = source

@@ -106,14 +106,17 @@ class Waiter:
         with node.context.handle:
             self._set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, node.context.handle)
         self._set.__enter__()
+        self._listed = False  # a subscription leaves the set when it was waited for in vain
 
     def wait(self, timeout_ns: int) -> bool:
         """True: a message is there. False: the time is over."""
         waiting = self._set
-        waiting.clear_entities()
-        waiting.add_subscription(self._handle)
-        waiting.wait(timeout_ns if timeout_ns > 0 else 0)
-        return bool(waiting.is_ready("subscription", 0))
+        if not self._listed:
+            waiting.clear_entities()
+            waiting.add_subscription(self._handle)
+        waiting.wait(max(timeout_ns, 0))
+        self._listed = waiting.is_ready("subscription", 0)
+        return bool(self._listed)
 
     def destroy(self) -> None:
         self._set.__exit__(None, None, None)

@@ -31,11 +31,9 @@ class References:
         self._turn = 0
 
     def poll(self, controller: AdmittanceController) -> None:
-        """In the loop's thread. Never raises. Each topic is looked at in every ninth tick: 55 times per second."""
-        self._turn = (self._turn + 1) % 9
-        if self._turn % 3:
-            return
-        polled, use = self._inputs[self._turn // 3]
+        """In the loop's thread, one topic at a time. Never raises."""
+        self._turn = (self._turn + 1) % 3
+        polled, use = self._inputs[self._turn]
         data = polled.take()
         if data is not None:
             try:
