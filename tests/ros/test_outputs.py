@@ -7,16 +7,11 @@ import time
 import numpy as np
 import pytest
 
+from .watched import steady_speed
+
 pytest.importorskip("rclpy")
 
 FORCE, SPEED = 8.0, (8.0 - 1.5) / (2 * 0.8 * (8 * 200) ** 0.5)
-
-
-def measured_speed(arm, position, seconds=0.5):
-    first, start = position(arm.joint_state()), time.monotonic()
-    time.sleep(seconds)
-    last = arm.joint_state()
-    return (position(last)[1] - first[1]) / (time.monotonic() - start)
 
 
 def hold_push(arm):
@@ -25,14 +20,14 @@ def hold_push(arm):
     assert arm.client.trigger("/ur_sim/push").success
 
 
-def test_velocity_commands_move_the_arm_as_the_law_says(arm_with_node, position):
+def test_velocity_commands_move_the_arm_as_the_law_says(arm_with_node):
     arm = arm_with_node({"output": "velocity"})
     arm.bring_up()
     arm.activate()
     hold_push(arm)
-    time.sleep(1.0)
-    assert measured_speed(arm, position) == pytest.approx(SPEED, rel=0.15)
-    time.sleep(1.5)
+    begin = time.monotonic()
+    time.sleep(3.0)
+    assert steady_speed(arm.joints, begin + 1.0, begin + 2.3) == pytest.approx(SPEED, rel=0.02)
     arm.still()
 
 
@@ -76,10 +71,12 @@ def test_the_action_moves_the_arm_in_the_direction_of_the_push(generated, proces
     arm.bring_up()
     before = position(arm.joint_state())
     hold_push(arm)
+    begin = time.monotonic()
     time.sleep(4.0)
     arm.still()
     moved = position(arm.joint_state()) - before
-    assert moved[1] == pytest.approx(2.5 * SPEED, rel=0.3)  # the whole way: goals come late, none is lost
+    assert steady_speed(arm.joints, begin + 1.2, begin + 2.4) == pytest.approx(SPEED, rel=0.05)
+    assert moved[1] == pytest.approx(2.5 * SPEED, rel=0.1)  # the whole way: goals come late, none is lost
     assert abs(moved[2]) < 0.1 * moved[1]
     assert arm.state()["mode"] == "active"
 
@@ -167,3 +164,15 @@ def test_frames_come_from_tf_static_when_the_description_lacks_them(generated, p
     assert client.parameter("sensor.rotation") == pytest.approx([0.0, 0.0, np.pi / 2])
     assert client.parameter("sensor.position") == pytest.approx([0.0, 0.0, 0.04])
     assert client.parameter("tool.tcp") == pytest.approx([0.0, 0.0, 0.15, 0.0, 0.0, np.pi / 2])
+
+
+def test_a_sensor_faster_than_the_loop_does_not_set_its_pace(arm_with_node):
+    from trajectory_msgs.msg import JointTrajectory
+
+    arm = arm_with_node({"control_rate": 125.0})  # the simulated sensor sends 500 wrenches per second
+    arm.bring_up()
+    commands = arm.client.listen(JointTrajectory, "/scaled_joint_trajectory_controller/joint_trajectory")
+    arm.client.until(lambda: commands, 10)
+    time.sleep(3.0)
+    times = np.array([t for t, _ in commands])
+    assert 118.0 < (times.size - 1) / (times[-1] - times[0]) < 135.0

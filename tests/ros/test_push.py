@@ -5,24 +5,13 @@ import time
 import numpy as np
 import pytest
 
+from .watched import steady_speed
+
 pytest.importorskip("rclpy")
 
 D = 2 * 0.8 * (8 * 200) ** 0.5  # [Ns/m] of the default parameters
 THRESHOLD = 1.5  # [N]
 FORCE = 8.0  # [N]
-
-
-def steady_speed(joints, position, start, end, axis=1):
-    """Median over windows of 0.1 s of the slope of the measured tool position [m/s]: a pause of the machine, in which
-    the hand lets go, spoils some windows and not the median."""
-    slopes = []
-    for k in range(int((end - start) / 0.1)):
-        picked = [m for t, m in joints if start + 0.1 * k <= t < start + 0.1 * (k + 1)]
-        if len(picked) < 5:
-            continue
-        stamps = np.array([m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in picked])
-        slopes.append(np.polyfit(stamps - stamps[0], [position(m)[axis] for m in picked], 1)[0])
-    return float(np.median(slopes))
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +37,7 @@ def test_steady_speed_of_a_push_is_force_over_damping(arm, position):
     begin = time.monotonic()
     arm.push([0, FORCE, 0, 0, 0, 0], 3.0)
     expected = (FORCE - THRESHOLD) / D
-    measured = steady_speed(arm.joints, position, begin + 1.0, begin + 3.0)
+    measured = steady_speed(arm.joints, begin + 1.0, begin + 3.0)
     assert measured == pytest.approx(expected, rel=0.02)
 
 
