@@ -108,7 +108,7 @@ class Batch:
 
     name = "batch_tick"
     title = "tick in a batch, per controller"
-    controllers = 256  # a batch of half a millisecond: seldom interrupted by other programs
+    controllers = 512  # a batch of half a millisecond: seldom interrupted by other programs
 
     def __init__(self, workload: Workload, calls_per_round: int) -> None:
         self._workload = workload

@@ -75,6 +75,9 @@ def rk4_step(x, v, m, d, k, f, dt):
 def step(integrator, x, v, m, d, k, f, dt):
     """(x, v) after dt."""
     if integrator == EXACT:
+        if k == 0.0:
+            dx, v = free_step(v, m, d, f, dt)
+            return x + dx, v
         if k * dt * dt < SOFT * m:  # the spring's force in the middle of the step is exact to 1e-12
             half, _ = free_step(v, m, d, f - k * x, 0.5 * dt)
             dx, v = free_step(v, m, d, f - k * (x + half), dt)

@@ -44,10 +44,21 @@ def _stack_doubles(typing_context, count):
     return types.CPointer(types.float64)(count), codegen
 
 
+@intrinsic
+def _address(typing_context, field):
+    def codegen(context, builder, signature, arguments):
+        return context.make_array(signature.args[0])(context, builder, arguments[0]).data
+
+    return types.CPointer(types.float64)(field), codegen
+
+
 if config.DISABLE_JIT:
 
     def record(records, i):
         return records.view(np.recarray)[i]  # whose fields can be read as attributes, as in compiled code
+
+    def from_here(field, count):
+        return np.lib.stride_tricks.as_strided(field, (count,), (8,))
 
     def vec3():
         return np.empty(3)
@@ -66,6 +77,11 @@ else:
     @register_jitable(inline="always")
     def record(records, i):
         return records[i]
+
+    @register_jitable(inline="always")
+    def from_here(field, count):
+        """The ``count`` doubles of a record that begin with this field, as one array."""
+        return carray(_address(field), (count,))
 
     @register_jitable(inline="always")
     def vec3():

@@ -194,7 +194,14 @@ STATE = np.dtype(
         ("evidence", F, 2),  # the value that was out of bounds, and the bound
         ("ticks", I),
         ("has_command", I),  # 0 until the first valid tick has latched q_command
-        # joints
+        ("contact", I, 6),
+        ("ran_into", I, 6),  # 1: the arm moved by itself when it touched
+        ("half_cycles", I, 6),  # lasting ones in a row
+        ("target_id", I),
+        ("target_active", I),
+        ("revision", I),
+        ("filter_ready", I),
+        # joints; from here on all are floats, checked and cleared as one block
         ("q_command", F, 6),
         ("qd_command", F, 6),
         ("twist", F, 6),  # commanded TCP twist, base axes
@@ -207,11 +214,9 @@ STATE = np.dtype(
         ("lag", F, 6),  # by how much the arm is expected to trail its command, base axes [m, rad]
         ("travel", F),  # smoothed speed of a hand-driven tool over travel speed
         # contact, control axes
-        ("contact", I, 6),
         ("lost_time", F, 6),  # [s]
         ("contact_stiffness", F, 6),  # estimated, 0: unknown [N/m, Nm/rad]
         ("contact_damping", F, 6),  # in force in place of a smaller damping [Ns/m, Nms/rad]
-        ("ran_into", I, 6),  # 1: the arm moved by itself when it touched
         ("since_touch", F, 6),  # [s]
         ("x_touch", F, 6),  # way since then [m, rad]
         ("x_touch_filtered", F, 6),
@@ -225,7 +230,6 @@ STATE = np.dtype(
         ("peak", F, 6),
         ("last_peak", F, 6),
         ("side", F, 6),
-        ("half_cycles", I, 6),  # lasting ones in a row
         ("hit_x", F, 6),  # displacement and force from their means over the last moments, and the products of these
         ("hit_f", F, 6),
         ("hit_xx", F, 6),
@@ -237,10 +241,7 @@ STATE = np.dtype(
         ("unloaded", F, 6),  # [s] without it
         ("unlimited", F),  # [s] since a limit other than acceleration has shaped the motion
         ("normal", F, 3),  # of the surface, base axes
-        ("target_id", I),
-        ("target_active", I),
         # ramps
-        ("revision", I),
         ("ramp", F),  # 0..1
         ("mass", F, 6),  # in force now
         ("damping", F, 6),
@@ -251,7 +252,6 @@ STATE = np.dtype(
         ("desired_wrench", F, 6),
         # wrench
         ("wrench_filtered", F, 6),  # sensor axes
-        ("filter_ready", I),
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
         ("quiet_time", F),  # [s]
         ("weakest_direction", F, 6),  # of the Jacobian, unit length
@@ -259,6 +259,7 @@ STATE = np.dtype(
     ],
     align=True,
 )
+STATE_FLOATS = (STATE.itemsize - STATE.fields["q_command"][1]) // 8
 
 COMMAND = np.dtype(
     [

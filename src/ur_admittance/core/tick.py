@@ -36,7 +36,7 @@ from .checks import (
     check_state,
     is_sane,
 )
-from .compile import kernel, mat3, mat6, record, vec3, vec6
+from .compile import from_here, kernel, mat3, mat6, record, vec3, vec6
 from .contact import NORMAL, estimate_normal, forget_contact
 from .inverse import (
     SINGULARITY,
@@ -48,7 +48,7 @@ from .inverse import (
     twist_of,
 )
 from .law import advance, carry, desired_twist, latch, law_twist, pose_error, ramp_parameters
-from .records import Limit, Status
+from .records import STATE_FLOATS, Limit, Status
 from .singular import SINGULAR, damped_factor, damped_inverse, smallest_singular_value
 from .spatial import copy_matrix, norm
 from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
@@ -149,24 +149,7 @@ def clear_state(s):
     """Forget everything; the next good sample starts anew."""
     s.has_command = 0
     s.filter_ready = 0
-    for field in (s.q_command, s.qd_command, s.twist, s.offset, s.rate, s.velocity_bias, s.desired_wrench):
-        field[:] = 0.0
-    for field in (s.mass, s.damping, s.stiffness, s.wrench_filtered, s.lag, s.sum_xx, s.sum_xf):
-        field[:] = 0.0
-    for field in (s.contact_damping, s.contact_stiffness, s.x_high, s.x_band, s.f_slow, s.x_touch, s.x_touch_filtered):
-        field[:] = 0.0
-    for field in (s.mass_from, s.damping_from, s.stiffness_from, s.f_touch, s.lost_time, s.since_touch, s.half_time):
-        field[:] = 0.0
-    for field in (s.peak, s.last_peak, s.side, s.hit_x, s.hit_f, s.hit_xx, s.hit_xf, s.hit_ff):
-        field[:] = 0.0
-    for field in (s.hit_side, s.since_hit, s.hit_way, s.unloaded):
-        field[:] = 0.0
-    s.ramp = 0.0
-    s.quiet_time = 0.0
-    s.p_ref[:] = 0.0
-    s.normal[:] = 0.0
-    s.acceleration[:] = 0.0
-    s.travel = s.unlimited = 0.0
+    from_here(s.q_command, STATE_FLOATS)[:] = 0.0
     for i in range(3):
         for j in range(3):
             s.R_ref[i, j] = 1.0 if i == j else 0.0
