@@ -184,6 +184,26 @@ def test_no_joint_bound_is_exceeded_in_a_random_walk(ideal_arm, sweep, robot):
     assert outside <= 1e-9
 
 
+@pytest.mark.parametrize("robot", ["ur3e", "ur5e", "ur20"])
+def test_hard_pushes_from_any_pose_keep_speed_and_acceleration_of_the_tool(ideal_arm, sweep, robot):
+    """120 N and 12 Nm in changing directions, from random poses, through singularities and along the edge of reach."""
+    rng = np.random.default_rng(37)
+    unchecked = {f"safety.max_{what}": 1e6 for what in ("force", "torque", "position_error", "orientation_error")}
+    fastest = np.zeros(2)
+    accelerations = []
+    for _ in range(max(1, sweep(100_000) // 2500)):
+        arm = ideal_arm(robot, q=rng.uniform(-2.5, 2.5, 6), **unchecked)
+        pushes = rng.normal(size=(10, 2, 3))
+        pushes *= np.array([120.0, 12.0])[:, None] / np.linalg.norm(pushes, axis=2, keepdims=True)
+        twist = arm.run(5.0, push=np.repeat(pushes.reshape(10, 6), 250, axis=0))["twist"].reshape(-1, 2, 3)
+        fastest = np.maximum(fastest, np.linalg.norm(twist, axis=2).max(axis=0))
+        accelerations.append(np.linalg.norm(np.diff(twist, axis=0), axis=2) / arm.dt)
+    assert (fastest / arm.p["max_velocity"] < 1.03).all()
+    share = np.concatenate(accelerations) / arm.p["max_acceleration"]
+    assert share.max() < 2.5  # joint accelerations have the last word, for moments at the edge of reach
+    assert (share > 1.1).mean() < 1e-3
+
+
 def test_forward_kinematics_agree_with_pinocchio():
     model = pin.buildModelFromXML(generate(robot_model("ur10e")))
     data, frame = model.createData(), model.getFrameId("tool0")

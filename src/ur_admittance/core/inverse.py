@@ -21,7 +21,6 @@ ELBOW = 2  # the joint whose zero is the edge of the reach on a UR
 ELBOW_RATE = 10.0  # [1/s] close to the margin the elbow slows down linearly
 BRAKING = 0.9  # share of the joint acceleration planned for braking: the rest absorbs the curvature of the path
 CURVE = 0.3  # share of the joint acceleration that a straight tool path may ask for at constant speed
-BISECTIONS = 12  # of the least misfit: 2e-4 of the speed
 AHEAD = 0.05  # [rad] the fastest joint's way to the point ahead at which that is measured
 
 
@@ -142,24 +141,8 @@ def speed_share(p, s, qd, rate, dt):
 
 
 @kernel
-def least_misfit(qd, low, high):
-    """s in 0..1 at which s qd leaves the box [low, high] least (sum of squares, whose derivative grows with s)."""
-    begin, end = 0.0, 1.0
-    for _ in range(BISECTIONS):
-        s = 0.5 * (begin + end)
-        slope = 0.0
-        for i in range(6):
-            slope += qd[i] * (s * qd[i] - clip(s * qd[i], low[i], high[i]))
-        if slope > 0.0:
-            end = s
-        else:
-            begin = s
-    return begin
-
-
-@kernel
 def inside(qd, share, low, high):
-    """`share`, moved as little as possible so that share qd is inside the box; least misfit when none is."""
+    """`share`, moved as little as possible so that share qd is inside the box; negative when none is."""
     least = 0.0
     most = 1.0
     for i in range(6):
@@ -170,8 +153,25 @@ def inside(qd, share, low, high):
             least = max(least, high[i] / qd[i])
             most = min(most, low[i] / qd[i])
     if least > most:
-        return least_misfit(qd, low, high)
+        return -1.0
     return clip(share, least, most)
+
+
+@kernel
+def calm_turn(p, twist, hold, wanted, target, turn, dt):
+    """Largest part of the turn from `hold twist` to `wanted target` whose acceleration of the tool stays inside the
+    limit (or no worse than that of `hold` alone):  |b + t c| <= R,  b = (hold - 1) twist,  c = wanted target - hold twist.
+    """
+    for part in range(2):
+        bb, bc, cc = 0.0, 0.0, 0.0
+        for i in range(3 * part, 3 * part + 3):
+            b = (hold - 1.0) * twist[i]
+            c = wanted * target[i] - hold * twist[i]
+            bb, bc, cc = bb + b * b, bc + b * c, cc + c * c
+        room = max((p.max_acceleration[part] * dt) ** 2 - bb, 0.0)
+        if cc * turn * turn + 2.0 * bc * turn > room:
+            turn = max(0.0, (math.sqrt(bc * bc + cc * room) - bc) / cc)
+    return turn
 
 
 @kernel
@@ -201,6 +201,10 @@ def fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt):
         if curve * along < size:
             hold = min(hold, max(curve * along / size, 1.0 - rate * dt))
     hold = inside(qd_hold, hold, low, high)
+    if hold < 0.0:  # no joint motion in reach keeps the direction of the tool: brake along that of the joints
+        flags |= JOINT_ACCELERATION
+        hold = max(0.0, 1.0 - common_braking(p, s.twist, s.qd_command) * dt)
+        qd_hold[:] = s.qd_command
     turn = 1.0
     for i in range(6):
         base[i] = clip(hold * qd_hold[i], low[i], high[i])
@@ -211,6 +215,7 @@ def fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt):
             turn = min(turn, (low[i] - base[i]) / change)
     if turn < 1.0:
         flags |= JOINT_ACCELERATION
+    turn = calm_turn(p, s.twist, hold, wanted, realised, turn, dt)
     for i in range(6):
         base[i] = hold * qd_hold[i] + turn * (wanted * qd[i] - hold * qd_hold[i])
         qd[i] = clip(base[i], low[i], high[i])
