@@ -1,6 +1,6 @@
 """From a wrench on the network to the command that it causes: the node's own path next to the usual design.
 
-    python benchmarks/ros_latency.py [--seconds 20] [--priority 50]
+    python benchmarks/ros_latency.py [--seconds 20] [--priority 50] [--write]
 
 A client plays robot and sensor at 500 Hz. Every 20 ms one wrench carries a force; the first command whose speeds
 answer it ends the measurement. Latency is from before the publish call of the client to after its take of the command,
@@ -12,6 +12,7 @@ so both directions of DDS are in it. CPU is that of the node's whole process, fr
 
 import argparse
 import contextlib
+import json
 import os
 import random
 import signal
@@ -211,7 +212,7 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
         "median": float(np.median(values)),
         "p99": float(np.percentile(values, 99)),
         "worst": float(values.max()),
-        "period p99": float(np.percentile(periods, 99)),
+        "period_p99": float(np.percentile(periods, 99)),
         "cpu": used,
         "memory": memory,
     }
@@ -222,6 +223,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--priority", type=int, default=0, help="SCHED_FIFO of client and node, 0: none")
     parser.add_argument("--design", choices=("own", "usual", "both"), default="both")
+    parser.add_argument("--write", action="store_true", help="into docs/measured, for the page about ROS 2")
     parser.add_argument("--usual-node", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.usual_node:
@@ -237,12 +239,16 @@ def main() -> None:
     print(
         f"{'design':8} {'pulses':>7} {'median':>9} {'p99':>9} {'worst':>9} {'period p99':>11} {'CPU':>7} {'memory':>8}"
     )
+    found = {}
     for design in ("own", "usual") if options.design == "both" else (options.design,):
-        r = measure(design, options.seconds, options.priority)
+        r = found[design] = measure(design, options.seconds, options.priority)
         print(
             f"{design:8} {r['pulses']:7.0f} {r['median']:6.2f} ms {r['p99']:6.2f} ms {r['worst']:6.2f} ms "
-            f"{r['period p99']:8.2f} ms {r['cpu']:5.1f} % {r['memory']:5.0f} MB"
+            f"{r['period_p99']:8.2f} ms {r['cpu']:5.1f} % {r['memory']:5.0f} MB"
         )
+    if options.write:
+        found |= {"seconds": options.seconds, "cores": os.cpu_count()}
+        (Path(__file__).parents[1] / "docs/measured/ros.json").write_text(json.dumps(found, indent=2) + "\n")
 
 
 if __name__ == "__main__":

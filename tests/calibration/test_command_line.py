@@ -78,7 +78,7 @@ def test_check_frames_names_a_fault_and_exits_with_1():
 
 
 def test_robots_by_name_are_refused_with_a_sentence():
-    with pytest.raises(RobotError, match="a node of its own"):
+    with pytest.raises(RobotError, match="driven by a node"):
         open_robot("ros")
     with pytest.raises(RobotError, match="must be sim, ros, or the host name"):
         open_robot("my robot")

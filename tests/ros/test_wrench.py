@@ -1,5 +1,7 @@
 """The nodes around the sensor: compensation, zero, signals, calibration, and the move to a configuration."""
 
+import json
+import sys
 import time
 
 import numpy as np
@@ -112,3 +114,23 @@ def test_the_calibration_node_finds_the_tool(processes, setup_of, client, tmp_pa
     assert found.tool.mass == pytest.approx(MASS, rel=0.02)
     assert np.array(found.tool.center_of_mass) == pytest.approx(COM, abs=0.003)
     assert np.array(found.sensor.bias) == pytest.approx(bias, abs=0.3)
+
+
+def test_the_command_line_uses_the_arm_of_a_running_system(processes, setup_of):
+    """Nothing of ROS has to be started for it; --dry-run reads only, measure-response moves the arm."""
+    processes.start("sim_node")
+    arm = setup_of(processes)
+    before = np.array(arm.joint_state().position)
+    program = [sys.executable, "-m", "ur_admittance"]
+    listed = processes.start_command([*program, "calibrate", "--robot", "ros", "--dry-run", "--poses", "6"], "listed")
+    assert listed.wait(timeout=60) == 0
+    assert "excitation 0." in listed.log.read_text()
+    assert np.abs(np.array(arm.joint_state().position) - before).max() < 1e-4
+    measured = processes.start_command([*program, "measure-response", "--robot", "ros", "--yes", "--json"], "measured")
+    assert measured.wait(timeout=60) == 0
+    result = json.loads(measured.log.read_text().splitlines()[-1])
+    assert result["robot"] == "ur5e"
+    assert 0.003 < result["response_time"] < 0.03
+    speeds = np.abs([m.velocity for _, m in arm.joints])
+    assert 1e-3 < speeds.max() < 0.2
+    arm.still()

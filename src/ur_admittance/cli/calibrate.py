@@ -23,7 +23,11 @@ ParamsOption = Annotated[
     Path | None, typer.Option("--params", help="Parameter file: TCP, gravity, sensor.sign, limits.")
 ]
 SensorOption = Annotated[
-    str, typer.Option("--sensor", help="Of a real arm: builtin (its payload setting taken off by the robot) or raw.")
+    str,
+    typer.Option(
+        "--sensor",
+        help="Of a real arm: builtin (its payload setting taken off by the robot) or raw; with ros: a wrench topic.",
+    ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", help="Which unknown tool and sensor the simulation has.")]
 MassOption = Annotated[float, typer.Option("--tool-mass", help="Mass of the simulated tool [kg].")]
@@ -132,6 +136,8 @@ def zero(
 
 def _device(robot: str, model: str, seed: int, tool_mass: float, sensor: str) -> dict[str, Any]:
     """The simulated arm has a tool, a mounting, a bias and a tilt that nobody knows."""
+    if robot == "ros":
+        return {"wrench_topic": sensor if sensor.startswith("/") else ""}
     if robot != "sim":
         return {"sensor": sensor, "watchdog_hz": CALM_WATCHDOG_HZ}
     from ur_admittance.model import robot_model
@@ -144,10 +150,14 @@ def _device(robot: str, model: str, seed: int, tool_mass: float, sensor: str) ->
 def connected_arm(
     robot: str, model: str, parameters: "Parameters", device: Any = None, commanding: bool = True, **options: Any
 ) -> Iterator[tuple["CalmArm", Any]]:
-    """The connected arm, ``device`` or opened by name; leaving the block stops it."""
+    """The connected arm and what is known of it, ``device`` or opened by name; leaving the block stops it."""
     from ur_admittance.calibration.arm import CalmArm
     from ur_admittance.robots.factory import open_robot
 
+    if robot == "ros":
+        with _ros_arm(parameters, options.get("wrench_topic", ""), commanding) as arm:
+            yield arm, arm.model
+        return
     with ExitStack() as stack:
         device = device or open_robot(robot, model, 1.0 / parameters.control_rate, **options)
         info = device.connect()
@@ -156,6 +166,18 @@ def connected_arm(
             typer.echo(sentence)
         # no clock: a simulated arm is in lock-step with us, a real one lets read() wait for its next state
         yield CalmArm(device, info.model, 1.0 / info.rate, commanding=commanding), info
+
+
+def _ros_arm(parameters: "Parameters", wrench_topic: str, commanding: bool) -> Any:
+    from ur_admittance.errors import RobotError
+
+    try:
+        from ur_admittance.ros.borrowed import borrowed_arm
+    except ImportError as error:
+        raise RobotError(
+            f"--robot ros: needs ROS 2 ({error}): source your installation, or pip install 'ur-admittance[ros]'."
+        ) from None
+    return borrowed_arm(parameters, wrench_topic, commanding)
 
 
 def parameters_for(file: Path | None, robot: str) -> "Parameters":

@@ -160,7 +160,9 @@ def inside(qd, share, low, high):
 @kernel
 def calm_turn(p, twist, hold, wanted, target, turn, dt):
     """Largest part of the turn from `hold twist` to `wanted target` whose acceleration of the tool stays inside the
-    limit (or no worse than that of `hold` alone):  |b + t c| <= R,  b = (hold - 1) twist,  c = wanted target - hold twist.
+    limit, or no worse than that of `hold` alone:
+
+        |b + t c| <= max(a dt, |b|)        b = (hold - 1) twist,   c = wanted target - hold twist
     """
     for part in range(2):
         bb, bc, cc = 0.0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""A robot by name, for the command line and for scripts: `sim`, `ros`, or the address of an arm."""
+"""A robot by name, for the command line and for scripts: `sim`, or the address of an arm."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from ur_admittance.robots.robot import Robot
 def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options: Any) -> Robot:
     """An arm that is not yet connected: `with open_robot("sim") as robot:`.
 
-    name: `sim` (a simulated arm of type `model`; options as SimulatedRobot, and `world`), `ros`, or a host name or
+    name: `sim` (a simulated arm of type `model`; options as SimulatedRobot, and `world`), or a host name or
     address (options as RtdeSettings). Modules of a kind of robot are loaded only when it is asked for."""
     if name == "sim":
         from ur_admittance.robots.simulated import SimulatedRobot
@@ -20,7 +20,7 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
         return SimulatedRobot(world, period=period, **options)
     if name == "ros":
         raise RobotError(
-            "--robot ros: in ROS 2 this is a node of its own: ros2 run ur_admittance_ros wrench_calibration_node."
+            "robot = ros: an arm in ROS 2 is driven by a node: ros2 run ur_admittance_ros admittance_node."
         )
     if not name or name.startswith("-") or any(c.isspace() for c in name):
         raise RobotError(f"robot = {name!r}: must be sim, ros, or the host name or address of an arm.")

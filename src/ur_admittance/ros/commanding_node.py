@@ -45,13 +45,18 @@ class CommandingNode(ReaderNode):
     """A node that drives the arm itself, for a while."""
 
     @contextmanager
-    def calm_arm(self, wrench_topic: str | None) -> Iterator[CalmArm | None]:
-        """The arm, ready to move; leaving the block commands standstill. None: told to end."""
+    def calm_arm(self, wrench_topic: str | None, commanding: bool = True) -> Iterator[CalmArm | None]:
+        """The arm, ready to move; leaving the block commands standstill. None: told to end.
+        commanding False: somebody else moves it, here it is only read."""
         opened = self.open_arm(wrench_topic, PATIENCE_S)
         if opened is None:
             yield None
             return
         model, arm = opened
+        if not commanding:
+            yield CalmArm(_Paced(arm, 0.0), model, arm.period_ns * 1e-9, arm.wait, commanding=False)
+            arm.destroy()
+            return
         kind = self.option("output")
         if kind not in ("trajectory", "velocity"):
             raise ParameterError(f"output = {kind!r}: must be trajectory or velocity.", "output")

@@ -26,12 +26,12 @@ RAW_TOPIC = "/netft/raw_sensor"
 class ReaderNode(SchemaParameters, Node):  # type: ignore[misc]
     """Parameters of the schema, and `open_arm()` for the thread that works."""
 
-    def __init__(self, name: str, options: dict[str, tuple[Any, str]]) -> None:
+    def __init__(self, name: str, options: dict[str, tuple[Any, str]], parameters: Parameters | None = None) -> None:
         super().__init__(name)
         self.told_to_end = threading.Event()
         for option, (default, text) in options.items():
             self.declare_parameter(option, default, ParameterDescriptor(description=text, read_only=True))
-        base = Parameters()
+        base = parameters or Parameters()
         if self.has_parameter("calibration_file") and self.option("calibration_file"):
             base = with_calibration(base, self.option("calibration_file"))
         self.declare_schema(base)

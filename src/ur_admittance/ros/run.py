@@ -55,7 +55,7 @@ def run(make: Callable[[], Any], args: list[str] | None = None) -> int:
 
     A node may have ``work()`` (runs in the main thread, its return value is the exit code) and ``finish()``.
     """
-    _use_own_prefix()
+    use_own_prefix()
     try:
         rclpy.init(args=args, signal_handler_options=SignalHandlerOptions.NO)
     except Exception as error:  # arguments that ROS cannot read
@@ -106,6 +106,6 @@ def _print(error: Exception) -> None:
     print(f"{program}: {error}", file=sys.stderr)  # noqa: T201
 
 
-def _use_own_prefix() -> None:
+def use_own_prefix() -> None:
     """The wheels do not set AMENT_PREFIX_PATH; a ROS installation does."""
     os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)

@@ -15,7 +15,6 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
 from ur_admittance.calibration import Reading, identify, report, session
-from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.file import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
 from ur_admittance.ros.commanding_node import COMMANDING, CommandingNode
@@ -74,13 +73,10 @@ class WrenchCalibrationNode(CommandingNode):
                 count = int(self.option("poses"))
                 result = session.calibrate(arm, self.parameters, count, say=self._say, robot=arm.model.name)
         elif job == "take_pose":
-            opened = self.open_arm(RAW_TOPIC, 5.0)
-            if opened is not None:
-                model, ros_arm = opened
-                calm = CalmArm(_Reading(ros_arm), model, ros_arm.period_ns * 1e-9, ros_arm.wait, commanding=False)
-                self._readings.append(calm.read_at_rest())
-                ros_arm.destroy()
-                self._say(f"{len(self._readings)} poses taken")
+            with self.calm_arm(RAW_TOPIC, commanding=False) as arm:
+                if arm is not None:
+                    self._readings.append(arm.read_at_rest())
+                    self._say(f"{len(self._readings)} poses taken")
             return
         else:
             result = session.dated(identify(self._readings, self.parameters))
@@ -123,18 +119,6 @@ class WrenchCalibrationNode(CommandingNode):
             return "nothing is running"
         self.told_to_end.set()
         return "stopping"
-
-
-class _Reading:
-    def __init__(self, arm: Any) -> None:
-        self.arm = arm
-
-    def read(self, sample: Any) -> None:
-        self.arm.poll()
-        self.arm.read(sample)
-
-    def write(self, command: Any) -> None:
-        raise AssertionError("nothing is commanded while somebody else moves the arm")
 
 
 def _forward(ended: threading.Event, stop: threading.Event) -> None:
