@@ -19,7 +19,7 @@ Told = Callable[[Answer], None]
 
 LOOK_AGAIN_S = 0.5  # for a controller that is not there
 SET_EVERY_S = 0.1  # a slider that is being dragged: validating costs the loop 0.5 ms each time
-ANSWER_S = 1.0
+ANSWER_S = 5.0  # a reset on a real arm connects anew
 
 
 @dataclass

@@ -147,8 +147,8 @@ class RtdeRobot:
             self._command = command
             self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
         link, s = self._link, self.settings
-        if link is None or self._status != Status.OK or self._refused:
-            return self._rest  # nothing may be sent until recover()
+        if link is None or self.in_trouble:
+            return self._rest
         wanted = self._qd_command if s.command == "speed" else self._q_command
         if not math.isfinite(float(wanted.dot(wanted))):
             self._refuse("the command is not finite")
@@ -193,6 +193,11 @@ class RtdeRobot:
             self._zero = self._mean_wrench(link, 50)
         elif not link.call("zeroFtSensor"):
             raise RobotError("the robot did not zero its sensor; is its program running?")
+
+    @property
+    def in_trouble(self) -> bool:
+        """A stop of the robot, a lost connection or a refused command: nothing is sent until recover()."""
+        return self._link is None or self._status != Status.OK or self._refused
 
     def recover(self, unlock: bool = False) -> RobotInfo:
         """After a stop or a lost connection, on explicit request: connect anew and start the program again.

@@ -5,6 +5,7 @@ from typing import Any
 from ur_admittance.analysis.response import measure_response
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.control import AdmittanceController
+from ur_admittance.core.records import Mode
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde import RtdeRobot
@@ -14,8 +15,31 @@ from ur_admittance.robots.rtde_tool import check_parameters
 from ur_admittance.runtime.operate import LOOP_PRIORITY, operate
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
+from ur_admittance.runtime.requests import apply_request
 
 RECEIVE_PRIORITY = 60  # above the loop's own: it can only be as punctual as the states that it waits for
+
+
+class Recovery:
+    """`reset_fault` on a real arm: after a stop of the robot or a lost connection it first connects anew, on this
+    explicit request only. Meanwhile (0.1 to some seconds) nothing is sent and the loop stands still."""
+
+    def __init__(self, robot: RtdeRobot) -> None:
+        self._robot = robot
+        self._ticks = 0  # until the reset: the first tick after the pause is an overrun
+
+    def request(self, controller: Any, value: Any) -> str:
+        if value != "reset_fault" or not self._robot.in_trouble:
+            return apply_request(controller, value)
+        self._robot.recover()
+        self._ticks = 3
+        return "connected to the robot again; the fault is being reset"
+
+    def on_tick(self, controller: Any) -> None:
+        if self._ticks > 0:
+            self._ticks -= 1
+            if self._ticks == 0 and controller.mode == Mode.FAULT:
+                controller.reset_fault()
 
 
 def run_rtde(
@@ -42,4 +66,6 @@ def run_rtde(
             say("robot.response_time is unknown, 20 ms are assumed; measure it with --measure-response")
         if activate:
             controller.activate()
+        recovery = Recovery(robot)
+        options |= {"handlers": {"request": recovery.request}, "on_tick": recovery.on_tick}
         return operate(controller, robot, RobotClock(robot), model=model, **options)

@@ -1,0 +1,82 @@
+"""`ur-admittance run --robot ADDRESS` as its user has it: a process of its own, asked through the mailbox."""
+
+import subprocess
+import sys
+import time
+import uuid
+
+import numpy as np
+import pytest
+
+from ur_admittance.core.records import Mode, Status
+from ur_admittance.emulator.process import EmulatorProcess
+from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.runtime.mailbox import send
+from ur_admittance.runtime.telemetry_reader import TelemetryReader
+
+
+def until(condition, seconds=20.0):
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.fixture
+def emulator():
+    with EmulatorProcess("--patience", "0.4") as started:
+        yield started
+
+
+@pytest.fixture
+def run(emulator):
+    """(process, name): a controller at work on the emulator."""
+    name = f"run_{uuid.uuid4().hex[:8]}"
+    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--name", name]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    yield process, name
+    if process.poll() is None:
+        process.kill()
+    process.wait(timeout=10)
+
+
+def opened(name):
+    found = []
+
+    def there():
+        try:
+            found.append(TelemetryReader(name))
+        except UrAdmittanceError:
+            return False
+        return True
+
+    until(there, 60.0)
+    return found[0]
+
+
+def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
+    process, name = run
+    with opened(name) as telemetry:
+        until(lambda: telemetry.latest() is not None, 60.0)
+        command = lambda: telemetry.latest()["command"]  # noqa: E731
+        until(lambda: command()["mode"] == Mode.ACTIVE, 60.0)
+        emulator.tell("protective stop")
+        until(lambda: command()["mode"] == Mode.FAULT)
+        assert command()["status"] == Status.PROTECTIVE_STOP
+        refused = send({"request": "reset_fault"}, name)
+        assert not refused.accepted
+        assert "protective stop: look for the cause" in refused.text
+        until(lambda: emulator.dashboard("unlock protective stop") == "Protective stop releasing")
+        time.sleep(0.2)
+        assert command()["mode"] == Mode.FAULT  # nothing comes back by itself
+        answer = send({"request": "reset_fault"}, name, timeout=10.0)
+        assert answer.accepted, answer.text
+        until(lambda: command()["mode"] == Mode.INACTIVE)
+        assert send({"request": "activate"}, name).accepted
+        until(lambda: command()["mode"] == Mode.ACTIVE)
+        emulator.tell("push 0 20 0 0 0 0")
+        until(lambda: np.linalg.norm(command()["twist"][:3]) > 0.02)
+        emulator.tell("push 0 0 0 0 0 0")
+    process.terminate()
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, output
