@@ -33,6 +33,7 @@ def run(emulator):
     """(process, name): a controller at work on the emulator."""
     name = f"run_{uuid.uuid4().hex[:8]}"
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--name", name]
+    command += ["--dashboard"]  # which takes a while to start, between the connection and the first cycle
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     yield process, name
     if process.poll() is None:

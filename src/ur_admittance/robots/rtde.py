@@ -238,6 +238,11 @@ class RtdeRobot:
             return False
         return self._pace.wait(self._link.timestamp)
 
+    def skip_to_now(self) -> None:
+        """What the robot has sent so far is nobody's to use: the next dt counts from here."""
+        if self._link is not None:
+            self._pace.take(self._link.timestamp())
+
     @property
     def cycles_waiting(self) -> int:
         """Robot cycles between the state in use and the newest one."""

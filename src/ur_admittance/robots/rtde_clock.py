@@ -20,6 +20,7 @@ class RobotClock(RealTimeClock):
 
     def start(self) -> None:
         super().start()
+        self._robot.skip_to_now()
         self._begun = False
 
     def wait(self) -> int:
