@@ -14,12 +14,10 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from rcl_interfaces.msg import ParameterDescriptor
-from std_srvs.srv import Trigger
 
 from ur_admittance.calibration.file import with_calibration
 from ur_admittance.control import AdmittanceController
@@ -37,6 +35,7 @@ from ur_admittance.ros.parameters import SchemaParameters
 from ur_admittance.ros.references import References
 from ur_admittance.ros.robot_search import FIRST_PAUSE, RobotSearch
 from ur_admittance.ros.run import run
+from ur_admittance.ros.services import offer
 
 OUTPUTS = ("trajectory", "velocity", "action")
 LONGEST_PAUSE = 10.0  # [s] between two attempts to start by itself
@@ -83,8 +82,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.references: References | None = None
         self.robot = RobotSearch(self, float(self.option("startup_timeout")))
         self.state_topic = StateTopic(self)
-        for name in ("zero_ft_sensor", "reset_desired_pose", "stop", "reset_fault"):
-            self.create_service(Trigger, f"~/{name}", self._answering(getattr(self, f"_{name}")))
+        offer(
+            self,
+            zero_ft_sensor=self._zero_ft_sensor,
+            reset_desired_pose=self._reset_desired_pose,
+            stop=self._stop,
+            reset_fault=self._reset_fault,
+        )
         self._looks = 0
         self._retry_at, self._pause = time.monotonic(), FIRST_PAUSE
         self.create_timer(STATE_PERIOD_S, self._look, clock=None)
@@ -266,17 +270,6 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if self.loop is not None and self.output is not None and duration != self.parameters.trajectory_duration:
             output = self.output
             self.loop.call(lambda: output.set_duration(duration))
-
-    def _answering(self, action: Callable[[], str]) -> Callable[[Any, Any], Any]:
-        def answer(request: Any, response: Any) -> Any:
-            try:
-                response.message, response.success = action(), True
-            except UrAdmittanceError as error:
-                response.message, response.success = str(error), False
-            self.get_logger().info(response.message)
-            return response
-
-        return answer
 
     def _zero_ft_sensor(self) -> str:
         controller, _, _ = self._running()

@@ -21,7 +21,6 @@ from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray, String
-from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from ur_admittance.errors import SimulationError, UrAdmittanceError
@@ -34,6 +33,7 @@ from ur_admittance.ros.outputs import TRAJECTORY_TOPIC, VELOCITY_TOPIC
 from ur_admittance.ros.polled import COMMANDS, LATCHED, Polled
 from ur_admittance.ros.run import run
 from ur_admittance.ros.scheduling import whole_process
+from ur_admittance.ros.services import offer
 from ur_admittance.ros.sim_action import serve_action
 from ur_admittance.ros.sim_drive import Drive
 from ur_admittance.runtime.clock import RealTimeClock
@@ -120,8 +120,7 @@ class SimNode(Node):  # type: ignore[misc]
         self._trajectories = Polled(self, JointTrajectory, TRAJECTORY_TOPIC, COMMANDS)
         self._speeds = Polled(self, Float64MultiArray, VELOCITY_TOPIC, COMMANDS)
         self._hands = Polled(self, WrenchStamped, "~/hand")
-        for name in ("push", "let_go", "set_environment", "reset"):
-            self.create_service(Trigger, f"~/{name}", self._answering(getattr(self, f"_{name}")))
+        offer(self, push=self._push, let_go=self._let_go, set_environment=self._set_environment, reset=self._reset)
         self.action = serve_action(self)
         self.create_timer(1.0, self._report)
 
@@ -186,16 +185,6 @@ class SimNode(Node):  # type: ignore[misc]
             self._wrench_publisher.handle.publish_raw(bytes(self._wrench_message.data))
 
     # what people ask for
-
-    def _answering(self, action: Any) -> Any:
-        def answer(request: Any, response: Any) -> Any:
-            try:
-                response.message, response.success = action(), True
-            except UrAdmittanceError as error:
-                response.message, response.success = str(error), False
-            return response
-
-        return answer
 
     def _push(self) -> str:
         wrench, duration = self._value("push.wrench"), self._value("push.duration")

@@ -12,7 +12,6 @@ import threading
 from typing import Any
 
 from std_msgs.msg import String
-from std_srvs.srv import Trigger
 
 from ur_admittance.calibration import Reading, identify, report, session
 from ur_admittance.calibration.file import save_calibration
@@ -21,6 +20,7 @@ from ur_admittance.ros.commanding_node import COMMANDING, CommandingNode
 from ur_admittance.ros.polled import LATCHED
 from ur_admittance.ros.reader_node import RAW_TOPIC
 from ur_admittance.ros.run import run
+from ur_admittance.ros.services import offer
 
 OPTIONS: dict[str, tuple[Any, str]] = {
     "output_file": ("calibration.yaml", "file to write"),
@@ -38,8 +38,7 @@ class WrenchCalibrationNode(CommandingNode):
         self._job = threading.Event()
         self._ordered = ""
         self._readings: list[Reading] = []
-        for name in ("calibrate", "take_pose", "finish", "stop"):
-            self.create_service(Trigger, f"~/{name}", self._answering(getattr(self, f"_{name}")))
+        offer(self, calibrate=self._calibrate, take_pose=self._take_pose, finish=self._finish, stop=self._stop)
         self._say("idle: call ~/calibrate, or ~/take_pose in several orientations and then ~/finish")
 
     def _say(self, text: str) -> None:
@@ -85,16 +84,6 @@ class WrenchCalibrationNode(CommandingNode):
         save_calibration(result, path)
         self.get_logger().info("\n" + report.text(result))
         self._say(f"done: mass {result.mass:.3f} kg, residual {result.residual_force:.3f} N; written to {path}")
-
-    def _answering(self, action: Any) -> Any:
-        def answer(request: Any, response: Any) -> Any:
-            try:
-                response.message, response.success = action(), True
-            except UrAdmittanceError as error:
-                response.message, response.success = str(error), False
-            return response
-
-        return answer
 
     def _order(self, job: str) -> str:
         if self._job.is_set():

@@ -11,13 +11,13 @@ import sys
 from typing import Any
 
 import numpy as np
-from std_srvs.srv import Trigger
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.errors import LifecycleError, UrAdmittanceError
+from ur_admittance.errors import LifecycleError
 from ur_admittance.params import Parameters
 from ur_admittance.ros.reader_node import RAW_TOPIC, ReaderNode
 from ur_admittance.ros.run import run
+from ur_admittance.ros.services import offer
 from ur_admittance.ros.stream import WrenchStream
 from ur_admittance.runtime.interfaces import vector
 from ur_admittance.runtime.realtime import realtime
@@ -37,7 +37,7 @@ class WrenchNode(ReaderNode):
     def __init__(self) -> None:
         super().__init__("wrench_node", OPTIONS)
         self.controller: AdmittanceController | None = None
-        self.create_service(Trigger, "~/zero_ft_sensor", self._zero)
+        offer(self, zero_ft_sensor=self._zero)
         p = self.parameters
         self._sensor = WrenchStream(self, SENSOR_TOPIC, p.ft_frame)
         self._probe = WrenchStream(self, PROBE_TOPIC, self.option("probe_frame"))
@@ -79,16 +79,12 @@ class WrenchNode(ReaderNode):
                 self._probe.send(stamp, probe)
         return 0
 
-    def _zero(self, request: Any, response: Any) -> Any:
-        try:
-            if self.controller is None:
-                raise LifecycleError("zeroing refused: no readings yet.")
-            change = self.controller.zero_ft_sensor()
-            self.change_parameters({"sensor.bias": list(self.controller.parameters.sensor.bias)})
-            response.success, response.message = True, f"sensor.bias changed by {np.round(change, 3).tolist()} (N, Nm)"
-        except UrAdmittanceError as error:
-            response.success, response.message = False, str(error)
-        return response
+    def _zero(self) -> str:
+        if self.controller is None:
+            raise LifecycleError("zeroing refused: no readings yet.")
+        change = self.controller.zero_ft_sensor()
+        self.change_parameters({"sensor.bias": list(self.controller.parameters.sensor.bias)})
+        return f"sensor.bias changed by {np.round(change, 3).tolist()} (N, Nm)"
 
 
 def main() -> None:

@@ -1,0 +1,27 @@
+"""Services without arguments: what was done as a sentence, or why not."""
+
+from collections.abc import Callable
+from typing import Any
+
+from rclpy.node import Node
+from std_srvs.srv import Trigger
+
+from ur_admittance.errors import UrAdmittanceError
+
+
+def offer(node: Node, **actions: Callable[[], str]) -> None:
+    """~/name for each action. It returns the sentence of the answer, or raises that of a refusal."""
+    for name, action in actions.items():
+        node.create_service(Trigger, f"~/{name}", _answering(node, action))
+
+
+def _answering(node: Node, action: Callable[[], str]) -> Callable[[Any, Any], Any]:
+    def answer(request: Any, response: Any) -> Any:
+        try:
+            response.message, response.success = action(), True
+        except UrAdmittanceError as error:
+            response.message, response.success = str(error), False
+        node.get_logger().info(response.message)
+        return response
+
+    return answer
