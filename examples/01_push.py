@@ -12,6 +12,9 @@ known = {"tool.mass": tool.mass, "tool.center_of_mass": list(tool.com), "tool.tc
 controller = AdmittanceController(model, preset("hand_guiding").changed(known))
 controller.configure(print)  # compiles on the first run
 world = World(model, tool)
+law = controller.parameters.admittance
+speed = 1000 * (10.0 - law.min_motion_threshold) / law.effective_damping[1]
+print(f"{law.mass[1]:g} kg, {law.effective_damping[1]:.1f} Ns/m: 10 N should move the tool at {speed:.0f} mm/s")
 
 with SimulatedRobot(world) as robot:  # leaving the block stops the arm
     controller.activate()
@@ -23,7 +26,9 @@ with SimulatedRobot(world) as robot:  # leaving the block stops the arm
         robot.read(controller.sample)
         controller.update()
         robot.write(controller.command)
+        if tick == 0:
+            start = controller.command["p_tcp"][1]
         if tick % 250 == 0:
-            y, speed = controller.command["p_tcp"][1], controller.command["twist"][1]
-            print(f"{tick * 0.002:.1f} s   y = {1000 * y:6.1f} mm   speed {1000 * speed:6.1f} mm/s")
+            y, speed = controller.command["p_tcp"][1] - start, controller.command["twist"][1]
+            print(f"{tick * 0.002:.1f} s   moved {1000 * y:6.1f} mm   speed {1000 * speed:6.1f} mm/s")
 print(controller.reason)

@@ -43,6 +43,9 @@ def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
         (["sim", "push", "--robot", "ur99"], "ur99"),
         (["sim", "push", "--set", "admittance.mass=-1"], "admittance.mass[0] = -1 kg: must be > 0"),
         (["sim", "push", "--set", "admittance.masss=1"], "admittance.mass"),
+        (["sim", "push", "--set", "mass=4"], "the nearest known name is admittance.mass"),
+        (["sim", "push", "--option", "stiffness=300"], "are changed with --set"),
+        (["sim", "push", "--log", __file__], "exists already"),
         (["sim", "push", "--set", "nothing"], "must be name=value"),
         (["sim", "push", "--preset", "none_such"], "preset 'none_such' is unknown"),
         (["replay", "/nowhere/x.mcap"], "/nowhere/x.mcap"),
@@ -61,6 +64,7 @@ def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path):
     log = tmp_path / "run.mcap"
     done = call("run", "--robot", "sim", "--duration", "1.5", "--log", str(log), "--name", "test-run")
     assert "real-time:" in done.stdout
+    assert "nothing pushes it" in done.stdout
     assert "cycles; ended: 1.5 s were over" in done.stdout
     assert "largest difference: 0" in call("replay", str(log)).stdout
     again = call("run", "--robot", "sim", "--log", str(log), code=2)

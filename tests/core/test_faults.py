@@ -55,6 +55,21 @@ def spoil(arm, u, name):
             return sentence(Status[name])
 
 
+@pytest.mark.parametrize("field", ["wrench_age", "joint_age"])
+def test_the_measured_pose_is_told_as_long_as_joints_come(ideal_arm, field):
+    """A silent sensor says nothing about where the arm is."""
+    arm = ideal_arm(active=False)
+    u = arm.samples(2)
+    u["q"] += 0.1
+    tick(arm.params, arm.state, u[:1], new(COMMAND))
+    u[field][1], u["q"][1] = 0.06, u["q"][0] + 0.1
+    command = new(COMMAND)
+    tick(arm.params, arm.state, u[1:], command)
+    assert command[0]["status"] in (Status.STALE_WRENCH, Status.STALE_JOINTS)
+    moved = np.linalg.norm(command[0]["p_tcp"] - arm.model.forward(u["q"][1])[1])
+    assert (moved < 1e-9) == (field == "wrench_age")
+
+
 @pytest.mark.parametrize("name", [s.name for s in Status if s != Status.OK])
 def test_every_status_stops_the_arm_smoothly_and_says_why(ideal_arm, name):
     arm = ideal_arm()

@@ -59,7 +59,7 @@ def demo(
         finally:
             if starting.exception() is None:
                 starting.result().stop()
-    typer.echo(str(report), err=True)
+    typer.echo(f"The demo has ended ({report.ended_because}).", err=True)
 
 
 @contextlib.contextmanager

@@ -39,7 +39,7 @@ def run(
         "log": log,
         "duration": duration,
         "activate": active,
-        "beside": lambda: _watchers(name, dashboard),
+        "beside": lambda: _watchers(name, dashboard, _what_runs(robot, model, active, dashboard)),
         "say": typer.echo,
     }
     if robot == "sim":
@@ -63,8 +63,15 @@ def _run_real(host: str, model: str, parameters: "Parameters", yes: bool, option
     return run_rtde(host, model, parameters, **options)
 
 
+def _what_runs(robot: str, model: str, active: bool, dashboard: bool) -> str:
+    arm = f"The simulated {model}" if robot == "sim" else f"The arm at {robot}"
+    does = "yields to every force on its tool now" if active else "holds still until it is asked to activate"
+    alone = "; nothing pushes it, --dashboard shows it in the browser" if robot == "sim" and not dashboard else ""
+    return f"{arm} {does}{alone}. Ctrl-C slows it down and ends."
+
+
 @contextlib.contextmanager
-def _watchers(name: str, dashboard: bool) -> Iterator[None]:
+def _watchers(name: str, dashboard: bool, sentence: str) -> Iterator[None]:
     """Processes beside the loop: the status in the terminal, the page if wanted."""
     from ur_admittance.runtime.status import status_process
 
@@ -74,4 +81,5 @@ def _watchers(name: str, dashboard: bool) -> Iterator[None]:
 
             stack.enter_context(page_process(name))
         stack.enter_context(status_process(name))
+        typer.echo(sentence)
         yield

@@ -16,16 +16,19 @@ def sim(
     robot: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
     preset: Annotated[str | None, typer.Option(help="Preset or parameter file in place of the scenario's own.")] = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="name=value, e.g. admittance.mass=4; repeatable")
+        list[str] | None,
+        typer.Option("--set", help="Parameter: admittance.mass=4 (x, y, z alike) or [4,4,4,0.4,0.4,0.4]; repeatable"),
     ] = None,
-    option: Annotated[list[str] | None, typer.Option(help="name=value of the scenario, e.g. stiffness=1e5")] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(help="Of the scenario, not of the controller: name=value, see --list")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Of the sensor noise.")] = 0,
     as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
     figure: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).")] = None,
-    log: Annotated[Path | None, typer.Option(help="Record the run (.mcap).")] = None,
+    log: Annotated[Path | None, typer.Option(help="Record the run (.mcap); refuses to overwrite.")] = None,
 ) -> None:
     """Run a scenario without hardware and report what was measured."""
-    from ur_admittance.errors import SimulationError
+    from ur_admittance.errors import LogError, SimulationError
     from ur_admittance.simulation.scenarios import SCENARIOS, Setup, run_scenario
 
     if list_them:
@@ -35,6 +38,8 @@ def sim(
         return
     if not name:
         raise SimulationError(f"which scenario? One of {', '.join(SCENARIOS)} (see --list).")
+    if log is not None and log.exists():
+        raise LogError(f"{log} exists already: choose another file, nothing was overwritten")
     progress = _Progress(name, quiet=as_json)
     setup = Setup(
         robot=robot,

@@ -81,10 +81,12 @@ def tick_one(p, s, u, c):
 
     R_measured, p_measured, J = mat3(), vec3(), mat6()
     usable = status == OK
+    seen = usable or (trusted and is_sane(u.q) and u.joint_age <= p.joint_state_timeout)
+    if seen:
+        forward(p.chain_rotation, p.chain_position, u.q, R_measured, p_measured, J)
     if usable:
         if s.has_command == 0:
             start(s, u)
-        forward(p.chain_rotation, p.chain_position, u.q, R_measured, p_measured, J)
         force, torque = condition(p, s, u, R_measured, c)
         if force > p.max_force:
             status, value, bound = OVER_FORCE, force, p.max_force
@@ -95,12 +97,13 @@ def tick_one(p, s, u, c):
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
 
     clear_motion(c)
-    if usable:
+    if seen:
         copy_matrix(R_measured, c.R_tcp)
         c.p_tcp[:] = p_measured
-    else:  # nothing measured that could be believed
+    else:
         copy_matrix(s.R_ref, c.R_tcp)
         c.p_tcp[:] = s.p_ref
+    if not usable:  # no wrench that could be believed
         c.wrench_sensor[:] = 0.0
         c.wrench_tcp[:] = 0.0
     if s.mode == ACTIVE:

@@ -64,14 +64,15 @@ def effect(parameters: Parameters) -> dict[str, str]:
     """What the present values do, in numbers one can see: a push of 10 N along x."""
     admittance = parameters.admittance
     m, d, k = admittance.mass[0], admittance.effective_damping[0], admittance.stiffness[0]
+    felt = max(0.0, 10.0 - admittance.min_motion_threshold)  # [N] what the law gets of them
     up_to_speed = f"Pushed, it takes about {3.0 * m / d:.1f} s to reach its speed."
-    speed = f"A steady push of 10 N moves it at about {100.0 * 10.0 / d:.0f} cm/s."
+    speed = f"A steady push of 10 N moves it at about {100.0 * felt / d:.0f} cm/s."
     if k == 0.0:
         spring = "No spring now: let go and it stays."
     else:
         ratio = d / (2.0 * math.sqrt(m * k))
         swings = "It swings before it rests." if ratio < 0.5 else "It comes back without swinging."
-        spring = f"10 N stretch the spring by {1000.0 / k:.1f} cm. {swings}"
+        spring = f"10 N stretch the spring by {100.0 * felt / k:.1f} cm. {swings}"
         speed = f"It brakes with {d:.0f} N at 1 m/s."
     return {"mass": up_to_speed, "damping": speed, "stiffness": spring}
 

@@ -64,10 +64,10 @@ def nearest(name: str) -> str:
     """By spelling of the whole dotted name, or of its last part alone (`mass` -> admittance.mass)."""
     last = name.rsplit(".", 1)[-1].lower()
 
-    def likeness(known: str) -> tuple[float, float]:
+    def likeness(known: str) -> tuple[float, bool, float]:
         whole = difflib.SequenceMatcher(None, name.lower(), known).ratio()
         end = difflib.SequenceMatcher(None, last, known.rsplit(".", 1)[-1]).ratio()
-        return max(whole, end), whole
+        return max(whole, end), known.startswith("admittance."), whole
 
     return max(rows(), key=likeness)
 

@@ -44,5 +44,8 @@ def run_scenario(name: str, setup: Setup) -> Outcome:
     for option in setup.options:
         if option not in scenario.options:
             allowed = ", ".join(scenario.options) or "none"
-            raise SimulationError(f"scenario {name} has no option {option!r}: its options are {allowed}.")
+            raise SimulationError(
+                f"scenario {name} has no option {option!r}: its options are {allowed}; parameters of the controller "
+                "are changed with --set, such as --set admittance.stiffness=300."
+            )
     return scenario.run(setup)

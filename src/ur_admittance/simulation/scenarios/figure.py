@@ -1,5 +1,6 @@
 """A scenario in one picture: force, way and speed along the direction that matters, with the ideal beside it."""
 
+import textwrap
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,7 @@ def draw(outcome: Outcome) -> Figure:
             row.axvspan(faulty[0], faulty[-1], color=FAULT_COLOUR, zorder=0)
     rows[-1].set_xlabel("time [s]")
     direction = " ".join(f"{value:g}" for value in np.round(axis, 3))
-    notes = "  ".join([*outcome.story, *outcome.stops])
+    notes = "\n".join(textwrap.fill(line, 110) for line in [*outcome.story, *(f"stopped: {s}" for s in outcome.stops)])
     figure.suptitle(f"{outcome.scenario} on a {outcome.robot}, along ({direction})\n{notes}", fontsize=10)
     return figure
 

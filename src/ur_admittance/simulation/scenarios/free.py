@@ -31,7 +31,9 @@ def ideal_response(parameters: Parameters, axis: int, force: Array, period: floa
 def push(setup: Setup) -> Outcome:
     """10 N for one second, then let go: the arm moves like the mass and damper that were asked for, and stays."""
     size, pushed, after = 10.0, 1.0, 2.0
-    stage = Stage(setup, duration=pushed + after + 0.6)
+    stage = Stage(setup, duration=pushed + after + 1.6)
+    if any(stage.parameters.admittance.stiffness):
+        stage.run(stage.parameters.admittance.stiffness_engagement_time)  # the spring engages
     start = stage.time
     stage.push(pushed, [0.0, size, 0.0, 0.0, 0.0, 0.0])
     stage.run(after)
@@ -45,13 +47,14 @@ def push(setup: Setup) -> Outcome:
     lag, left = best_lag(way, ideal, round(0.05 / trace.period))
     largest = float(np.abs(ideal).max())
     metrics = [
+        Metric("way", 1e3 * float(way[-1]), "mm", "from the start to where the tool is in the end"),
+        Metric("ideal_way", 1e3 * float(ideal[-1]), "mm", "how far it should be"),
+        Metric("farthest", 1e3 * float(way.max()), "mm", "on the way there"),
+        Metric("sideways", 1e3 * _sideways(part, Y), "mm", "largest motion across the push"),
+        Metric("drift", 1e3 * float(abs(way[-1] - way[-round(0.5 / trace.period)])), "mm", "motion in the last 0.5 s"),
         Metric("rms_error", 100.0 * rms(way - ideal) / largest, "%", "measured against ideal way, of the largest way"),
         Metric("lag", 1e3 * lag * trace.period, "ms", "shift that explains most of the difference"),
         Metric("rms_after_lag", 1e3 * left, "mm", "what is left then"),
-        Metric("way", 1e3 * float(way[-1]), "mm", "how far the push moved the tool"),
-        Metric("ideal_way", 1e3 * float(ideal[-1]), "mm", "how far it should have"),
-        Metric("sideways", 1e3 * _sideways(part, Y), "mm", "largest motion across the push"),
-        Metric("drift", 1e3 * float(abs(way[-1] - way[-round(0.5 / trace.period)])), "mm", "motion in the last 0.5 s"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
     curves = [Curve("way", t + start, 1e3 * ideal, "ideal")]

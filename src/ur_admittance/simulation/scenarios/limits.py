@@ -123,7 +123,6 @@ def dropout(setup: Setup) -> Outcome:
     stage.world.let_go()
     stage.run(0.3)
     travel = float(np.linalg.norm(stage.position - where))
-    reason = stage.controller.reason
     stage.robot.restore()
     stage.run(0.1)
     stage.controller.reset_fault()
@@ -146,4 +145,4 @@ def dropout(setup: Setup) -> Outcome:
         Metric("recovered", float(recovered), "", "1: reset, activated, pushed again"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
-    return Outcome("dropout", setup.robot, setup.seed, metrics, trace, Y, story=[reason])
+    return Outcome("dropout", setup.robot, setup.seed, metrics, trace, Y)
