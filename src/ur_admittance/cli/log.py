@@ -32,7 +32,7 @@ def replay(
     result = replaying.what_if(log, assignments(set_))
     typer.echo(str(result))
     done = result.recomputed
-    for name, unit, field in (("tool speed", "m/s", "twist"), ("offset", "m", "offset")):
+    for name, unit, field in (("tool speed", "m/s", "twist"), ("stretch of the spring", "m", "offset")):
         was = np.linalg.norm(log.ticks["command"][field][done, :3], axis=1)
         would = np.linalg.norm(result.commands[field][done, :3], axis=1)
         typer.echo(f"{name}: largest was {was.max():.4g} {unit}, would have been {would.max():.4g} {unit}")

@@ -29,7 +29,8 @@ class Address:
     def sentence(self) -> str:
         """What the user must know about who can reach the page."""
         if is_loopback(self.host):
-            return f"The page is at {self.url} (this computer only)."
+            taken = f"; port {DEFAULT_PORT} is in use" if DEFAULT_PORT < self.port < DEFAULT_PORT + PORTS_TRIED else ""
+            return f"The page is at {self.url} (this computer only{taken})."
         return (
             f"The page is at {self.url}\n"
             f"It listens on {self.host}: whoever has this address with its token can move the arm. "

@@ -66,7 +66,7 @@ def effect(parameters: Parameters) -> dict[str, str]:
     m, d, k = admittance.mass[0], admittance.effective_damping[0], admittance.stiffness[0]
     felt = max(0.0, 10.0 - admittance.min_motion_threshold)  # [N] what the law gets of them
     up_to_speed = f"Pushed, it takes about {3.0 * m / d:.1f} s to reach its speed."
-    speed = f"A steady push of 10 N moves it at about {100.0 * felt / d:.0f} cm/s."
+    speed = f"{d:.0f} Ns/m: a steady push of 10 N moves it at about {100.0 * felt / d:.0f} cm/s."
     if k == 0.0:
         spring = "No spring now: let go and it stays."
     else:

@@ -86,7 +86,11 @@ class Panel:
     def _requests(self, gui: Any) -> None:
         words = "Active, it yields to forces; otherwise it holds still."
         arm = gui.add_button_group("Arm", tuple(REQUESTS), hint=words)
-        repair = gui.add_button_group("", tuple(REPAIRS), hint="Zero: take the present reading as no force.")
+        repair = gui.add_button_group(
+            "",
+            tuple(REPAIRS),
+            hint="Reset: after a stop, once its cause is gone. Zero: take the present reading as no force.",
+        )
 
         def ask(client: Any, button: str) -> None:
             request = (REQUESTS | REPAIRS)[button]

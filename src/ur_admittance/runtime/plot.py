@@ -38,7 +38,7 @@ def draw(log: Log) -> Figure:
     _three(force, t, command["wrench_tcp"][:, :3], "force on the tool [N]")
     _three(turning, t, command["wrench_tcp"][:, 3:], "torque on the tool [Nm]")
     _three(velocity, t, command["twist"][:, :3], "TCP velocity [m/s]")
-    _three(offset, t, 1e3 * command["offset"][:, :3], "offset [mm]")
+    _three(offset, t, 1e3 * command["offset"][:, :3], "stretch of the spring [mm]")
     _joints(joints, log, t, command)
     joints.set_xlabel("time [s]")
     for row in rows:

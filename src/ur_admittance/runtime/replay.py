@@ -39,7 +39,7 @@ class Replay:
 
     def __str__(self) -> str:
         done, total = int(self.recomputed.sum()), len(self.recomputed)
-        line = f"{done} of {total} cycles recomputed"
+        line = f"{done} of {total} cycles recomputed (a recorded state is the start)"
         if self.what_if:
             return f"{line} with other parameters; measurements as recorded: the arm does not react to the difference"
         if self.exact:
