@@ -17,29 +17,32 @@ from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import apply_request
 
+TRIES = 250  # ticks
 RECEIVE_PRIORITY = 60  # above the loop's own: it can only be as punctual as the states that it waits for
 
 
-class Recovery:
-    """`reset_fault` on a real arm: after a stop of the robot or a lost connection it first connects anew, on this
-    explicit request only. Meanwhile (0.1 to some seconds) nothing is sent and the loop stands still."""
+class Insistence:
+    """Activation and reset on a real arm. The first ticks after a pause of the loop are overruns, in which neither is
+    accepted: they are tried for half a second. `reset_fault` after a stop of the robot or a lost connection first
+    connects anew, on this explicit request only; meanwhile (0.1 to some seconds) nothing is sent."""
 
-    def __init__(self, robot: RtdeRobot) -> None:
+    def __init__(self, robot: RtdeRobot, activate: bool) -> None:
         self._robot = robot
-        self._ticks = 0  # until the reset: the first tick after the pause is an overrun
+        self._from, self._ticks = Mode.INACTIVE, TRIES if activate else 0
 
     def request(self, controller: Any, value: Any) -> str:
+        self._ticks = 0
         if value != "reset_fault" or not self._robot.in_trouble:
             return apply_request(controller, value)
         self._robot.recover()
-        self._ticks = 3
+        self._from, self._ticks = Mode.FAULT, TRIES
         return "connected to the robot again; the fault is being reset"
 
     def on_tick(self, controller: Any) -> None:
         if self._ticks > 0:
-            self._ticks -= 1
-            if self._ticks == 0 and controller.mode == Mode.FAULT:
-                controller.reset_fault()
+            self._ticks = self._ticks - 1 if controller.mode == self._from else 0
+        if self._ticks > 0:
+            (controller.reset_fault if self._from == Mode.FAULT else controller.activate)()
 
 
 def run_rtde(
@@ -64,8 +67,6 @@ def run_rtde(
             controller.set_parameters({"robot.response_time": response.time})
         elif parameters.robot.response_time == 0.0:
             say("robot.response_time is unknown, 20 ms are assumed; measure it with --measure-response")
-        if activate:
-            controller.activate()
-        recovery = Recovery(robot)
-        options |= {"handlers": {"request": recovery.request}, "on_tick": recovery.on_tick}
+        insist = Insistence(robot, activate)
+        options |= {"handlers": {"request": insist.request}, "on_tick": insist.on_tick}
         return operate(controller, robot, RobotClock(robot), model=model, **options)
