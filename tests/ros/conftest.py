@@ -88,7 +88,8 @@ def setup_of(client):
 def generated():
     """Folder with Python messages of control_msgs and tf2_msgs: kept between runs, they take 10 s to build."""
     os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)
-    pytest.importorskip("rosidl_adapter")
+    if not os.environ.get("UR_ADMITTANCE_CI"):  # there its absence is an error
+        pytest.importorskip("rosidl_adapter")
     key = hashlib.sha256(Path(interfaces.__file__).read_bytes() + sys.version.encode() + sys.prefix.encode())
     folder = Path(tempfile.gettempdir()) / f"ur_admittance_interfaces_{os.getuid()}_{key.hexdigest()[:12]}"
     if not (folder / "complete").exists():

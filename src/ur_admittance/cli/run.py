@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.values import assignments, parameters_from
+from ur_admittance.cli.values import assignments, check_new, parameters_from
 
 if TYPE_CHECKING:
     from ur_admittance.params import Parameters
@@ -29,10 +29,7 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
 ) -> None:
     """Make an arm compliant until Ctrl-C, which slows it down and stops it."""
-    from ur_admittance.errors import LogError
-
-    if log is not None and log.exists():
-        raise LogError(f"{log} exists already: choose another file, nothing was overwritten")
+    check_new(log)
     parameters = parameters_from(preset).changed(assignments(set_ or []))
     options: dict[str, Any] = {
         "name": name,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.values import assignments, parameters_from
+from ur_admittance.cli.values import assignments, check_new, parameters_from
 
 
 def sim(
@@ -28,7 +28,7 @@ def sim(
     log: Annotated[Path | None, typer.Option(help="Record the run (.mcap); refuses to overwrite.")] = None,
 ) -> None:
     """Run a scenario without hardware and report what was measured."""
-    from ur_admittance.errors import LogError, SimulationError
+    from ur_admittance.errors import SimulationError
     from ur_admittance.simulation.scenarios import SCENARIOS, Setup, run_scenario
 
     if list_them:
@@ -38,8 +38,7 @@ def sim(
         return
     if not name:
         raise SimulationError(f"which scenario? One of {', '.join(SCENARIOS)} (see --list).")
-    if log is not None and log.exists():
-        raise LogError(f"{log} exists already: choose another file, nothing was overwritten")
+    check_new(log)
     progress = _Progress(name, quiet=as_json)
     setup = Setup(
         robot=robot,

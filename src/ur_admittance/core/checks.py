@@ -1,11 +1,9 @@
-"""0  Is this sample fit to move an arm by? And the requests that change the mode."""
+"""0  Is this sample fit to move an arm by, and are the records?"""
 
 from .compile import from_here, kernel
-from .records import STATE_FLOATS, Mode, Request, Status
+from .records import STATE_FLOATS, Mode, Status
 
-INACTIVE, ACTIVE, STOPPING, FAULT = int(Mode.INACTIVE), int(Mode.ACTIVE), int(Mode.STOPPING), int(Mode.FAULT)
-ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
-RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFERENCE)
+ACTIVE, FAULT = int(Mode.ACTIVE), int(Mode.FAULT)
 OK, BAD_PERIOD, NOT_FINITE = int(Status.OK), int(Status.BAD_PERIOD), int(Status.NOT_FINITE)
 STALE_JOINTS, STALE_WRENCH = int(Status.STALE_JOINTS), int(Status.STALE_WRENCH)
 BAD_PARAMS, INTERNAL_ERROR = int(Status.BAD_PARAMS), int(Status.INTERNAL_ERROR)

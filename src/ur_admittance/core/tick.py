@@ -1,6 +1,6 @@
 """READ FIRST. One cycle of the controller, 500 times a second.
 
-    0 check the sample             checks.py
+    0 check the sample, mode       checks.py, modes.py
     1 condition the wrench         wrench.py
     2 admittance law               law.py, admittance.py
     3 command twist and its limits cartesian.py
@@ -19,25 +19,18 @@ from numba import njit, prange
 from .cartesian import limit_twist
 from .chain import forward
 from .checks import (
-    ACTIVATE,
     ACTIVE,
     BAD_PARAMS,
-    DEACTIVATE,
-    FAULT,
-    INACTIVE,
     INTERNAL_ERROR,
-    LATCH_REFERENCE,
     LONGEST_PERIOD,
     OK,
-    RESET_FAULT,
-    STOPPING,
     check_params,
     check_sample,
     check_state,
     is_sane,
 )
-from .compile import from_here, kernel, mat3, mat6, record, vec3, vec6
-from .contact import NORMAL, estimate_normal, forget_contact
+from .compile import kernel, mat3, mat6, record, vec3, vec6
+from .contact import NORMAL, estimate_normal
 from .inverse import (
     SINGULARITY,
     clip,
@@ -47,8 +40,9 @@ from .inverse import (
     keep_elbow_bent,
     twist_of,
 )
-from .law import advance, carry, desired_twist, latch, law_twist, pose_error, ramp_parameters
-from .records import STATE_FLOATS, Limit, Status
+from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
+from .modes import SLACK, change_mode, clear_state, enter_fault, stands_still, start
+from .records import Limit, Status
 from .singular import SINGULAR, damped_factor, damped_inverse, smallest_singular_value
 from .spatial import copy_matrix, norm
 from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
@@ -60,9 +54,7 @@ ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION)
 
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the period itself is bad
 BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
-STANDSTILL = 1e-9  # [rad/s]
-SLACK = 0.02  # [rad] the command may lead the measurement by this plus LEAD * speed before it is pulled back
-LEAD = 0.1  # [s]
+LEAD = 0.1  # [s] the command may lead the measurement by SLACK plus this times the speed before it is pulled back
 RESYNC_TIME = 0.5  # [s]
 
 
@@ -118,47 +110,6 @@ def tick_one(p, s, u, c):
 
 
 @kernel
-def start(s, u):
-    """First valid sample: the command begins where the arm is."""
-    s.has_command = 1
-    s.q_command[:] = u.q
-    s.qd_command[:] = 0.0
-    s.twist[:] = 0.0
-    s.weakest_direction[:] = math.sqrt(1.0 / 6.0)
-    for i in range(6):
-        for j in range(6):
-            s.singular_vectors[i, j] = 1.0 if i == j else 0.0
-
-
-@kernel
-def follow_moved_arm(s, u):
-    """An arm that was moved by other means while the controller was inactive must not be sent back at activation."""
-    for i in range(6):
-        if abs(s.q_command[i] - u.q[i]) > SLACK:
-            s.q_command[:] = u.q
-            return
-
-
-@kernel
-def enter_fault(s, status, value, bound):
-    s.mode = FAULT
-    s.status = status
-    s.evidence[0] = value
-    s.evidence[1] = bound
-
-
-@kernel
-def clear_state(s):
-    """Forget everything; the next good sample starts anew."""
-    s.has_command = 0
-    s.filter_ready = 0
-    from_here(s.q_command, STATE_FLOATS)[:] = 0.0
-    for i in range(3):
-        for j in range(3):
-            s.R_ref[i, j] = 1.0 if i == j else 0.0
-
-
-@kernel
 def clear_motion(c):
     c.limits = 0
     c.scale = 1.0
@@ -166,50 +117,6 @@ def clear_motion(c):
     c.wrench_control[:] = 0.0
     c.pose_error[:] = 0.0
     c.damping[:] = 0.0
-
-
-@kernel
-def stands_still(s):
-    for i in range(6):
-        if abs(s.qd_command[i]) > STANDSTILL:
-            return False
-    return True
-
-
-@kernel
-def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
-    """Faults first, then requests. A fault stays until it is reset, which needs standstill and a good sample."""
-    if s.mode == ACTIVE and status != OK:
-        enter_fault(s, status, value, bound)
-    elif s.mode == FAULT:
-        if u.request & RESET_FAULT and status == OK and stands_still(s):
-            s.mode = INACTIVE
-    elif s.mode == ACTIVE and u.request & DEACTIVATE:
-        s.mode = STOPPING
-    if s.mode == STOPPING and stands_still(s):
-        s.mode = INACTIVE
-    if s.mode == INACTIVE:
-        s.status = status  # not latched: nothing moves
-        s.evidence[0] = value
-        s.evidence[1] = bound
-        if u.request & ACTIVATE and status == OK:
-            s.mode = ACTIVE
-            s.revision = p.revision - 1  # start the ramps
-            s.stiffness[:] = 0.0
-            s.mass[:] = p.mass
-            s.damping[:] = p.damping
-            s.desired_wrench[:] = 0.0
-            s.rate[:] = 0.0
-            s.velocity_bias[:] = 0.0
-            s.lag[:] = 0.0
-            forget_contact(p, s)
-            s.quiet_time = 0.0
-            s.target_id = u.target_id
-            s.target_active = 0
-            latch(s, R_measured, p_measured)
-            follow_moved_arm(s, u)
-    elif s.mode == ACTIVE and u.request & LATCH_REFERENCE:
-        latch(s, R_measured, p_measured)
 
 
 @kernel

@@ -54,8 +54,10 @@ class CommandingNode(ReaderNode):
             return
         model, arm = opened
         if not commanding:
-            yield CalmArm(_Paced(arm, 0.0), model, arm.period_ns * 1e-9, arm.wait, commanding=False)
-            arm.destroy()
+            try:
+                yield CalmArm(_Paced(arm, 0.0), model, arm.period_ns * 1e-9, arm.wait, commanding=False)
+            finally:
+                arm.destroy()
             return
         kind = self.option("output")
         if kind not in ("trajectory", "velocity"):

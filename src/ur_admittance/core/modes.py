@@ -1,0 +1,101 @@
+"""0  Requests and faults change the mode; what begins, is latched or forgotten then."""
+
+import math
+
+from .checks import ACTIVE, FAULT, OK
+from .compile import from_here, kernel
+from .contact import forget_contact
+from .law import latch
+from .records import STATE_FLOATS, Mode, Request
+
+INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
+ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
+RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFERENCE)
+
+STANDSTILL = 1e-9  # [rad/s]
+SLACK = 0.02  # [rad] by which command and measurement may differ without being brought together
+
+
+@kernel
+def start(s, u):
+    """First valid sample: the command begins where the arm is."""
+    s.has_command = 1
+    s.q_command[:] = u.q
+    s.qd_command[:] = 0.0
+    s.twist[:] = 0.0
+    s.weakest_direction[:] = math.sqrt(1.0 / 6.0)
+    for i in range(6):
+        for j in range(6):
+            s.singular_vectors[i, j] = 1.0 if i == j else 0.0
+
+
+@kernel
+def follow_moved_arm(s, u):
+    """An arm that was moved by other means while the controller was inactive must not be sent back at activation."""
+    for i in range(6):
+        if abs(s.q_command[i] - u.q[i]) > SLACK:
+            s.q_command[:] = u.q
+            return
+
+
+@kernel
+def enter_fault(s, status, value, bound):
+    s.mode = FAULT
+    s.status = status
+    s.evidence[0] = value
+    s.evidence[1] = bound
+
+
+@kernel
+def clear_state(s):
+    """Forget everything; the next good sample starts anew."""
+    s.has_command = 0
+    s.filter_ready = 0
+    from_here(s.q_command, STATE_FLOATS)[:] = 0.0
+    for i in range(3):
+        for j in range(3):
+            s.R_ref[i, j] = 1.0 if i == j else 0.0
+
+
+@kernel
+def stands_still(s):
+    for i in range(6):
+        if abs(s.qd_command[i]) > STANDSTILL:
+            return False
+    return True
+
+
+@kernel
+def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
+    """Faults first, then requests. A fault stays until it is reset, which needs standstill and a good sample."""
+    if s.mode == ACTIVE and status != OK:
+        enter_fault(s, status, value, bound)
+    elif s.mode == FAULT:
+        if u.request & RESET_FAULT and status == OK and stands_still(s):
+            s.mode = INACTIVE
+    elif s.mode == ACTIVE and u.request & DEACTIVATE:
+        s.mode = STOPPING
+    if s.mode == STOPPING and stands_still(s):
+        s.mode = INACTIVE
+    if s.mode == INACTIVE:
+        s.status = status  # not latched: nothing moves
+        s.evidence[0] = value
+        s.evidence[1] = bound
+        if u.request & ACTIVATE and status == OK:
+            s.mode = ACTIVE
+            s.revision = p.revision - 1  # start the ramps
+            s.stiffness[:] = 0.0
+            s.mass[:] = p.mass
+            s.damping[:] = p.damping
+            s.desired_wrench[:] = 0.0
+            s.rate[:] = 0.0
+            s.velocity_bias[:] = 0.0
+            s.lag[:] = 0.0
+            forget_contact(p, s)
+            s.quiet_time = 0.0
+            s.target_id = u.target_id
+            s.target_active = 0
+            latch(s, R_measured, p_measured)
+            follow_moved_arm(s, u)
+    elif s.mode == ACTIVE and u.request & LATCH_REFERENCE:
+        latch(s, R_measured, p_measured)
