@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
+from ur_admittance.apps.scenarios import Setup, Stage
 from ur_admittance.core.records import Mode
-from ur_admittance.runtime.log import read_log
-from ur_admittance.simulation.scenarios import Setup, Stage
+from ur_admittance.recording.log import read_log
 
 PUSH = [0.0, 25.0, 0.0, 0.0, 0.0, 0.0]  # [N]
 NO_EFFECT = "no effect"
@@ -98,8 +98,8 @@ LOCKSTEP: dict[str, Callable[[Stage], None]] = {
 
 CHILD = """
 import sys, time
-from ur_admittance.simulation.live_run import run_live
-import ur_admittance.simulation.live as live
+from ur_admittance.apps.live.run import run_live
+import ur_admittance.apps.live.world as live
 live.IDLE_PUSH_N, live.IDLE_PUSH_S, live.IDLE_EVERY_S = 25.0, 30.0, 100.0
 stall = float(sys.argv[2])
 tick = live.LiveWorld.on_tick
@@ -130,7 +130,7 @@ def of_recording(fault: str, log: Path, event: float | None = None) -> Row:
     if len(slowing) == 0:
         return Row(fault, NO_EFFECT, float(speed.max()), 0.0, 0.0, 0.0, 0.0)
     first = int(slowing[0])
-    from ur_admittance.control.faults import sentence
+    from ur_admittance.core.faults import sentence
 
     faulty = command["mode"][first] == Mode.FAULT
     said = f"stopped: {sentence(int(command['status'][first]), command['evidence'][first])}" if faulty else "slows down"
@@ -173,7 +173,7 @@ def reader_killed(folder: Path) -> Row:
     child = live_child(name, log, duration=5.0)
     _wait_until_fast(name, child)
     watching = (
-        f"import time; from ur_admittance.runtime.telemetry_reader import TelemetryReader as T; r = T({name!r})\n"
+        f"import time; from ur_admittance.runtime.telemetry.reader import TelemetryReader as T; r = T({name!r})\n"
     )
     reader = subprocess.Popen([sys.executable, "-c", watching + "while True: r.drain(); time.sleep(0.01)"])
     time.sleep(0.5)
@@ -210,7 +210,7 @@ def disk_full(folder: Path) -> Row:
 
 def of_live(name: str, fault: str) -> Row:
     """A row from a controller that still runs: was there an effect?"""
-    from ur_admittance.runtime.telemetry_reader import TelemetryReader
+    from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
     with TelemetryReader(name) as reader:
         last = reader.latest()
@@ -222,7 +222,7 @@ def of_live(name: str, fault: str) -> Row:
 
 def _wait_until_fast(name: str, child: subprocess.Popen) -> None:
     from ur_admittance.errors import UrAdmittanceError
-    from ur_admittance.runtime.telemetry_reader import TelemetryReader
+    from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
     end = time.monotonic() + 120.0
     while time.monotonic() < end and child.poll() is None:
@@ -245,7 +245,7 @@ def _child_of(pid: int) -> int:
             command = (path.parent / "cmdline").read_text()
         except OSError:
             continue
-        if int(fields[1]) == pid and "ur_admittance.runtime.recorder" in command:
+        if int(fields[1]) == pid and "ur_admittance.recording.recorder" in command:
             return int(path.parent.name)
     raise RuntimeError("the recorder's process was not found")
 

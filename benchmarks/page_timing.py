@@ -41,7 +41,7 @@ def main() -> None:
     if options.drive:
         drive(options.drive)
         return
-    from ur_admittance.simulation.live_run import run_live  # not in the visitor's process
+    from ur_admittance.apps.live.run import run_live  # not in the visitor's process
 
     alone, together, shares = [], [], []
     for i in range(options.rounds):
@@ -118,7 +118,7 @@ def drive(url: str) -> None:
         sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
         from make_screenshots import on_screen
 
-        from ur_admittance.runtime.telemetry_reader import TelemetryReader
+        from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
         with TelemetryReader(NAME) as reader:
             sys.stdout.write("dragging\n")

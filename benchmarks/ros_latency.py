@@ -53,7 +53,7 @@ def usual_node() -> None:
     from ur_admittance.control import AdmittanceController
     from ur_admittance.model import robot_model
     from ur_admittance.params import Parameters
-    from ur_admittance.ros.outputs import trajectory
+    from ur_admittance.robots.ros.outputs import trajectory
 
     class Usual(Node):
         def __init__(self):
@@ -127,8 +127,8 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
 
     from ur_admittance.model import robot_model
     from ur_admittance.model.urdf import generate
-    from ur_admittance.ros import sim_messages as messages
-    from ur_admittance.ros.polled import COMMANDS, LATCHED, Polled, Waiter
+    from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled, Waiter
+    from ur_admittance.ros.sim import messages
     from ur_admittance.runtime.realtime import realtime
 
     context = rclpy.Context()

@@ -19,8 +19,8 @@ from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.rtde import RtdeRobot
-from ur_admittance.robots.rtde_settings import RtdeSettings
+from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.robots.rtde.settings import RtdeSettings
 
 SPEED = 0.2  # [m/s] of the reference, sideways
 MODEL = "ur5e"
@@ -240,8 +240,9 @@ def second_client(session: Session) -> Outcome:
     """A second program wants to command the arm; the first must not notice."""
     other = RtdeRobot(session.emulator.host, robot_model(MODEL))
     code = (
-        "import sys; from ur_admittance.robots.rtde import RtdeRobot; from ur_admittance.model import robot_model\n"
-        "from ur_admittance.robots.rtde_settings import RtdeSettings\n"
+        "import sys; from ur_admittance.robots.rtde.robot import RtdeRobot\n"
+        "from ur_admittance.model import robot_model\n"
+        "from ur_admittance.robots.rtde.settings import RtdeSettings\n"
         "from ur_admittance.errors import RobotError\n"
         "try: RtdeRobot(sys.argv[1], robot_model('ur5e'), RtdeSettings()).connect()\n"
         "except RobotError as error: print(error)"

@@ -136,7 +136,7 @@ def _command(command: Any, path: str, parent: Any) -> str:
 
 
 def status() -> str:
-    from ur_admittance.control.faults import REMEDIES, SENTENCES
+    from ur_admittance.core.faults import REMEDIES, SENTENCES
     from ur_admittance.core.records import Status
 
     body = []
@@ -183,7 +183,7 @@ def records() -> str:
 
 
 def scenarios() -> str:
-    from ur_admittance.simulation.scenarios import SCENARIOS
+    from ur_admittance.apps.scenarios import SCENARIOS
 
     body = [
         [f"`{name}`", scenario.summary, ", ".join(f"`{o}`" for o in scenario.options)]

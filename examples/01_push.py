@@ -3,8 +3,7 @@
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import preset
-from ur_admittance.robots import SimulatedRobot
-from ur_admittance.simulation import Tool, World
+from ur_admittance.simulation import SimulatedRobot, Tool, World
 
 model = robot_model("ur5e")
 tool = Tool(mass=1.0)

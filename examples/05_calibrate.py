@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+from ur_admittance.apps.unknown_tool import truth, unknown_tool
 from ur_admittance.calibration import report, session
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.file import save_calibration, with_calibration
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots import SimulatedRobot
-from ur_admittance.robots.unknown_tool import truth, unknown_tool
+from ur_admittance.simulation import SimulatedRobot
 
 model = robot_model("ur5e")
 world = unknown_tool(model, seed=3)

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from ur_admittance.runtime.log import read_log
-from ur_admittance.runtime.plot import plot
-from ur_admittance.runtime.replay import replay, what_if
-from ur_admittance.runtime.why import why
-from ur_admittance.simulation.scenarios import Setup, run_scenario
+from ur_admittance.apps.scenarios import Setup, run_scenario
+from ur_admittance.recording.log import read_log
+from ur_admittance.recording.plot import plot
+from ur_admittance.recording.replay import replay, what_if
+from ur_admittance.recording.why import why
 
 path = Path("dropout.mcap")
 run_scenario("dropout", Setup(log=path))

@@ -4,8 +4,8 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
 from ur_admittance.params import preset
-from ur_admittance.robots.rtde import RtdeRobot
-from ur_admittance.robots.rtde_clock import RobotClock
+from ur_admittance.robots.rtde.clock import RobotClock
+from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.realtime import realtime
 

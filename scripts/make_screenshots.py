@@ -22,7 +22,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from ur_admittance.dashboard.page import CAMERA, FIELD_OF_VIEW, LOOK_AT
 from ur_admittance.runtime.mailbox import send
-from ur_admittance.runtime.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 ASSETS = Path(__file__).parents[1] / "docs" / "assets"
 SIZE = {"width": 1400, "height": 860}

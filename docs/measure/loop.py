@@ -17,13 +17,13 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from ur_admittance.control import AdmittanceController
+from ur_admittance.core.views import record_bytes
 from ur_admittance.model import robot_model
+from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import RealTimeClock
-from ur_admittance.runtime.interfaces import record_bytes
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.null_robot import NullRobot
 from ur_admittance.runtime.realtime import realtime
-from ur_admittance.runtime.telemetry import TelemetryWriter
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 
 NAME = "measured"
 HEAP_OBJECTS = 300_000  # what a program with a few libraries and some data holds
@@ -69,7 +69,7 @@ def _read_socket(channel: socket.socket, stop: Any) -> None:
 
 
 def _read_ring(stop: Any) -> None:
-    from ur_admittance.runtime.telemetry_reader import TelemetryReader
+    from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
     with TelemetryReader(NAME) as reader:
         while not stop.is_set():

@@ -13,11 +13,12 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.control.controller import warm_up
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 from ur_admittance.core.tick import tick
+from ur_admittance.core.views import scalar, vector
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
-from ur_admittance.runtime.interfaces import LOOP, scalar, vector
-from ur_admittance.runtime.telemetry import TelemetryWriter
+from ur_admittance.runtime.interfaces import LOOP
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 
 
 def cost(action: Callable[[], Any], repeats: int = 7) -> float:

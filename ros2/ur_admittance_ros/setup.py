@@ -3,14 +3,14 @@ from pathlib import Path
 from setuptools import setup
 
 name = "ur_admittance_ros"
-nodes = (
-    "admittance_node",
-    "init_robot",
-    "sim_node",
-    "wrench_calibration_node",
-    "wrench_node",
-    "wrench_signal_generator",
-)
+nodes = {
+    "admittance_node": "admittance_node",
+    "init_robot": "init_robot",
+    "sim_node": "sim.node",
+    "wrench_calibration_node": "wrench_calibration_node",
+    "wrench_node": "wrench_node",
+    "wrench_signal_generator": "wrench_signal_generator",
+}
 
 
 def files(folder, ending):
@@ -36,5 +36,5 @@ setup(
     maintainer_email="maintainers@ur-admittance.invalid",
     description="Force-compliant Universal Robots arms as ROS 2 nodes",
     license="Apache-2.0",
-    entry_points={"console_scripts": [f"{node} = ur_admittance.ros.{node}:main" for node in nodes]},
+    entry_points={"console_scripts": [f"{node} = ur_admittance.ros.{module}:main" for node, module in nodes.items()]},
 )

@@ -20,11 +20,11 @@ from ur_admittance.analysis.stability import (
     passive_frequency_rule,
     sufficient_damping,
 )
+from ur_admittance.apps.scenarios import Setup, run_scenario
 from ur_admittance.bench.boundary import CASES, STIFFNESSES, Robot, predicted, simulated
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.simulation.scenarios import Setup, run_scenario
 
 KNOWN = Parameters().changed({"robot.response_time": 0.0164})
 HEAVY = -math.log(0.8) * 500.0 / (2.0 * math.pi)  # [Hz]

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ur_admittance.apps.unknown_tool import truth, unknown_tool
 from ur_admittance.calibration import session
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.control import AdmittanceController
@@ -10,8 +11,7 @@ from ur_admittance.core.records import Mode
 from ur_admittance.model import robot_model
 from ur_admittance.model.frames import rpy_from_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.robots import SimulatedRobot
-from ur_admittance.robots.unknown_tool import truth, unknown_tool
+from ur_admittance.simulation import SimulatedRobot
 
 from .conftest import SWEEP
 

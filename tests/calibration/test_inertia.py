@@ -9,8 +9,7 @@ from ur_admittance.core.records import Mode
 from ur_admittance.core.wrench import compensated_inertia
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots import SimulatedRobot
-from ur_admittance.simulation import Servo, Tool, World
+from ur_admittance.simulation import Servo, SimulatedRobot, Tool, World
 
 from .conftest import SWEEP
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ur_admittance.apps.unknown_tool import truth, unknown_tool
 from ur_admittance.calibration import report, session
 from ur_admittance.calibration.arm import CALM_ACCELERATION, CALM_SPEED, CalmArm
 from ur_admittance.calibration.excitation import excitation
@@ -13,8 +14,7 @@ from ur_admittance.calibration.result import expected_reading
 from ur_admittance.errors import CalibrationError, ParameterError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters, load_parameters
-from ur_admittance.robots import SimulatedRobot
-from ur_admittance.robots.unknown_tool import truth, unknown_tool
+from ur_admittance.simulation import SimulatedRobot
 
 from .conftest import SWEEP, rotation_error_deg
 

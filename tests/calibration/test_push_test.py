@@ -4,15 +4,14 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
+from ur_admittance.apps.miswired import with_fault
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.push_test import push_test
 from ur_admittance.cli.check_frames import _simulated_hand
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots import SimulatedRobot
-from ur_admittance.robots.miswired import with_fault
-from ur_admittance.simulation import FtSensor, World
+from ur_admittance.simulation import FtSensor, SimulatedRobot, World
 
 TCP = Parameters().changed({"tool.tcp": [0, 0, 0.15, 0, 0, 0]})
 

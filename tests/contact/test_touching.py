@@ -6,10 +6,10 @@ import os
 import numpy as np
 import pytest
 
+from ur_admittance.apps.scenarios import Setup, Stage
+from ur_admittance.apps.scenarios.touching import pressing
 from ur_admittance.bench.contact_cases import HEAVY_FILTER, PLAIN, outcome, values
 from ur_admittance.simulation import Environment
-from ur_admittance.simulation.scenarios import Setup, Stage
-from ur_admittance.simulation.scenarios.touching import pressing
 
 SEEDS = range(5 if os.environ.get("SWEEP") else 1)
 HOLD = 20.0 if os.environ.get("SWEEP") else 5.0  # [s]

@@ -5,16 +5,15 @@ import json
 import numpy as np
 import pytest
 
+from ur_admittance.apps.live.hand import DAMPING, FASTEST, STRENGTH
+from ur_admittance.apps.live.run import live_parameters
+from ur_admittance.apps.live.world import HAND_TIMEOUT_S, LiveWorld
+from ur_admittance.apps.scenarios.stage import SERVO, TOOL
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
 from ur_admittance.model import robot_model
-from ur_admittance.robots import SimulatedRobot
 from ur_admittance.runtime.mailbox import Mailbox
-from ur_admittance.simulation import World
-from ur_admittance.simulation.live import HAND_TIMEOUT_S, LiveWorld
-from ur_admittance.simulation.live_hand import DAMPING, FASTEST, STRENGTH
-from ur_admittance.simulation.live_run import live_parameters
-from ur_admittance.simulation.scenarios.stage import SERVO, TOOL
+from ur_admittance.simulation import SimulatedRobot, World
 
 PERIOD = 0.002
 

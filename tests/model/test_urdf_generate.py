@@ -10,8 +10,8 @@ import pytest
 from ur_admittance.errors import ModelError
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.frames import rotation_from_rpy
-from ur_admittance.model.shape import capsules
 from ur_admittance.model.urdf import generate, load
+from ur_admittance.model.urdf.shape import capsules
 
 every_type = pytest.mark.parametrize("name", MODEL_NAMES)
 

@@ -9,10 +9,10 @@ import pytest
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
-from ur_admittance.robots import Robot, RobotInfo, SimulatedRobot
-from ur_admittance.robots.rtde import RtdeRobot
-from ur_admittance.robots.rtde_settings import RtdeSettings
-from ur_admittance.simulation import Servo, World
+from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.robots.rtde.settings import RtdeSettings
+from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.simulation import Servo, SimulatedRobot, World
 
 PERIOD = 0.002
 

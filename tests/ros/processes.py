@@ -24,7 +24,8 @@ class Processes:
 
     def start(self, name, parameters=None, remap=None, arguments=(), environment=None):
         """`python -m ur_admittance.ros.<name>` with ROS parameters; returns the Popen, whose .log is the file."""
-        command = [sys.executable, "-m", f"ur_admittance.ros.{name}", *arguments, "--ros-args"]
+        module = "sim.node" if name == "sim_node" else name
+        command = [sys.executable, "-m", f"ur_admittance.ros.{module}", *arguments, "--ros-args"]
         if name == "sim_node":
             parameters = {"realtime_priority": 10, **(parameters or {})}
         for key, value in (parameters or {}).items():

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("rclpy")
 
-from ur_admittance.ros.cdr import JointStateReader, Malformed, Prepared, Reader, WrenchReader
-from ur_admittance.ros.outputs import MARKS, trajectory
-from ur_admittance.ros.sim_messages import read_speeds, read_trajectory
+from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Prepared, Reader, WrenchReader
+from ur_admittance.robots.ros.outputs import MARKS, trajectory
+from ur_admittance.ros.sim.messages import read_speeds, read_trajectory
 
 NAMES = tuple("abcdef")
 

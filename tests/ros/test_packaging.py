@@ -112,8 +112,9 @@ def test_the_parameter_files_are_accepted_by_the_nodes_they_are_for():
     from ur_admittance.params import Parameters
     from ur_admittance.params.table import rows
     from ur_admittance.params.yaml import load_values
-    from ur_admittance.ros import admittance_node, sim_node, wrench_node
+    from ur_admittance.ros import admittance_node, wrench_node
     from ur_admittance.ros.parameters import from_ros
+    from ur_admittance.ros.sim import node as sim_node
 
     tables = {
         "ur_sim": {**sim_node.PARAMETERS, **sim_node.LIVE},
@@ -131,7 +132,7 @@ def test_the_parameter_files_are_accepted_by_the_nodes_they_are_for():
 
 
 def test_layouts_name_topics_that_exist():
-    from ur_admittance.ros.arm import WRENCH_TOPIC
+    from ur_admittance.robots.ros.robot import WRENCH_TOPIC
     from ur_admittance.ros.monitor import ERROR_TOPIC, VELOCITY_TOPIC
 
     plots = (PACKAGE / "plotjuggler" / "admittance.xml").read_text()

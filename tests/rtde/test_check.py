@@ -3,11 +3,11 @@
 import pytest
 from typer.testing import CliRunner
 
+from ur_admittance.apps.doctor import examine
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
-from ur_admittance.robots.doctor import examine
-from ur_admittance.robots.rtde_checks import check_ready
+from ur_admittance.robots.rtde.checks import check_ready
 
 
 @pytest.fixture(scope="module")

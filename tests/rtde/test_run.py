@@ -12,7 +12,7 @@ from ur_admittance.core.records import Mode, Status
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.runtime.mailbox import send
-from ur_admittance.runtime.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 
 def until(condition, seconds=20.0):

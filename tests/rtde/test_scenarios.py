@@ -10,9 +10,9 @@ from ur_admittance.core.records import Mode
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.rtde import RtdeRobot
-from ur_admittance.robots.rtde_clock import RobotClock
-from ur_admittance.robots.rtde_settings import RtdeSettings
+from ur_admittance.robots.rtde.clock import RobotClock
+from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.runtime.loop import run
 
 TCP = [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]

@@ -13,8 +13,8 @@ import pytest
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.runtime import places
-from ur_admittance.runtime.null_robot import NullRobot
+from ur_admittance.robots.null import NullRobot
+from ur_admittance.runtime import registry
 
 PERIOD = 0.002
 
@@ -42,7 +42,7 @@ def name():
     unique = "test-" + uuid.uuid4().hex[:12]
     yield unique
     for purpose in ("telemetry", "mailbox"):
-        places.place(unique, purpose).unlink(missing_ok=True)
+        registry.place(unique, purpose).unlink(missing_ok=True)
 
 
 @pytest.fixture

@@ -16,13 +16,13 @@ from mcap_ros2.decoder import DecoderFactory
 
 from ur_admittance.core.records import Status
 from ur_admittance.errors import LogError
+from ur_admittance.recording.log import read_log
+from ur_admittance.recording.messages import quaternion
+from ur_admittance.recording.recorder import Recorder, RecorderProcess
+from ur_admittance.recording.writer import CHUNK_S
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
-from ur_admittance.runtime.log import read_log
-from ur_admittance.runtime.log_writer import CHUNK_S
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.messages import quaternion
-from ur_admittance.runtime.recorder import Recorder, RecorderProcess
-from ur_admittance.runtime.telemetry import TelemetryWriter
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 
 
 @pytest.fixture
@@ -65,7 +65,7 @@ def test_the_same_run_gives_the_same_file_but_for_the_timing_of_the_machine(tmp_
     """Stamps are simulated time in lock-step."""
     from ur_admittance.control import AdmittanceController
     from ur_admittance.model import robot_model
-    from ur_admittance.runtime.null_robot import NullRobot
+    from ur_admittance.robots.null import NullRobot
 
     logs = []
     for name in ("a", "b"):
@@ -257,9 +257,9 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.null_robot import NullRobot
-from ur_admittance.runtime.recorder import RecorderProcess
-from ur_admittance.runtime.telemetry import TelemetryWriter
+from ur_admittance.robots.null import NullRobot
+from ur_admittance.recording.recorder import RecorderProcess
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 controller = AdmittanceController(robot_model("ur5e"))
 controller.configure()
 telemetry = TelemetryWriter(sys.argv[1], model="ur5e", rate=500.0)
@@ -285,7 +285,7 @@ def test_when_the_loop_is_killed_the_recorder_completes_the_file(name, tmp_path,
 
 
 def test_a_recorder_without_a_controller_says_so(tmp_path):
-    code = "from ur_admittance.runtime.recorder import main; import sys; sys.exit(main(sys.argv[1:]))"
+    code = "from ur_admittance.recording.recorder import main; import sys; sys.exit(main(sys.argv[1:]))"
     done = subprocess.run(
         [sys.executable, "-c", code, "nobody-there", str(tmp_path / "x.mcap")],
         capture_output=True,

@@ -8,13 +8,13 @@ import pytest
 
 from ur_admittance.core.records import Status
 from ur_admittance.errors import LogError, ParameterError
+from ur_admittance.recording.log import read_log
+from ur_admittance.recording.plot import plot
+from ur_admittance.recording.recorder import Recorder
+from ur_admittance.recording.replay import replay, what_if
+from ur_admittance.recording.why import first_fault, why
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
-from ur_admittance.runtime.log import read_log
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.plot import plot
-from ur_admittance.runtime.recorder import Recorder
-from ur_admittance.runtime.replay import replay, what_if
-from ur_admittance.runtime.why import first_fault, why
 
 
 def eventful(robot, controller):

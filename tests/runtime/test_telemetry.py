@@ -11,12 +11,12 @@ import pytest
 
 from ur_admittance.core.records import Mode, new
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.runtime import places
+from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.interfaces import LOOP
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.telemetry import TelemetryWriter
-from ur_admittance.runtime.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry.reader import TelemetryReader
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 
 
 def publish(writer, controller, count):
@@ -100,7 +100,7 @@ def test_a_second_controller_of_the_same_name_is_refused(name):
 def test_what_a_killed_controller_left_behind_is_replaced(name, child, controller, eventually):
     code = """
 import sys, time
-from ur_admittance.runtime.telemetry import TelemetryWriter
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 writer = TelemetryWriter(sys.argv[1])
 print("ready", flush=True)
 time.sleep(60)
@@ -109,7 +109,7 @@ time.sleep(60)
     reader = TelemetryReader(name)
     assert not reader.ended
     assert reader.process == process.pid
-    assert name in places.running_controllers()
+    assert name in registry.running_controllers()
     process.kill()
     process.wait()
     eventually(lambda: reader.ended)
@@ -120,14 +120,14 @@ time.sleep(60)
     process = child(code, name)
     process.kill()
     process.wait()
-    assert name not in places.running_controllers()
-    assert not places.place(name, "telemetry").exists()
+    assert name not in registry.running_controllers()
+    assert not registry.place(name, "telemetry").exists()
 
 
 def test_a_reader_that_ends_does_not_take_the_memory_with_it(name, controller):
     """What multiprocessing.shared_memory does before Python 3.13."""
     code = (
-        "import sys; from ur_admittance.runtime.telemetry_reader import TelemetryReader; TelemetryReader(sys.argv[1])"
+        "import sys; from ur_admittance.runtime.telemetry.reader import TelemetryReader; TelemetryReader(sys.argv[1])"
     )
     with TelemetryWriter(name) as writer:
         done = subprocess.run(
@@ -148,7 +148,7 @@ def test_a_name_that_is_no_file_name_is_refused(bad):
 
 
 def test_a_foreign_file_is_refused_with_a_sentence(name):
-    path = places.place(name, "telemetry")
+    path = registry.place(name, "telemetry")
     path.write_bytes(b"short")
     with pytest.raises(UrAdmittanceError, match="no telemetry memory"):
         TelemetryReader(name)
@@ -161,7 +161,7 @@ STRESS = """
 import sys, time, numpy as np
 from ur_admittance.core.records import *
 from ur_admittance.runtime.interfaces import LOOP
-from ur_admittance.runtime.telemetry import TelemetryWriter
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 class Controller:
     parameters = {}
     reason = "stress"
@@ -218,7 +218,7 @@ def test_a_torn_record_would_be_noticed(name, controller):
 
 SLOW_READER = """
 import sys, time
-from ur_admittance.runtime.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry.reader import TelemetryReader
 reader = TelemetryReader(sys.argv[1])
 reader.drain()
 print("ready", flush=True)

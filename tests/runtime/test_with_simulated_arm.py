@@ -6,15 +6,14 @@ import pytest
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.model import robot_model
-from ur_admittance.robots import SimulatedRobot
+from ur_admittance.recording.log import read_log
+from ur_admittance.recording.recorder import Recorder
+from ur_admittance.recording.replay import replay
+from ur_admittance.recording.why import why
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
-from ur_admittance.runtime.log import read_log
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.mailbox import Mailbox
-from ur_admittance.runtime.recorder import Recorder
-from ur_admittance.runtime.replay import replay
-from ur_admittance.runtime.why import why
-from ur_admittance.simulation import World
+from ur_admittance.simulation import SimulatedRobot, World
 
 
 @pytest.fixture

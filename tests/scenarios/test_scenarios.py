@@ -5,10 +5,10 @@ import math
 import numpy as np
 import pytest
 
+from ur_admittance.apps.scenarios import SCENARIOS, Setup, run_scenario
 from ur_admittance.errors import ParameterError, SimulationError
-from ur_admittance.runtime.log import read_log
-from ur_admittance.runtime.replay import replay
-from ur_admittance.simulation.scenarios import SCENARIOS, Setup, run_scenario
+from ur_admittance.recording.log import read_log
+from ur_admittance.recording.replay import replay
 
 
 def metrics(name, **setup):

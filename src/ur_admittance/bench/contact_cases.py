@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from ur_admittance.apps.scenarios import Setup, Stage, run_scenario
+from ur_admittance.apps.scenarios.outcome import Outcome
 from ur_admittance.bench.guiding import guide
 from ur_admittance.simulation import Environment
-from ur_admittance.simulation.scenarios import Setup, Stage, run_scenario
-from ur_admittance.simulation.scenarios.outcome import Outcome
 
 PLAIN: dict[str, Any] = {
     "contact.stabilizer": False,

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.apps.scenarios.stage import Setup, Stage
+from ur_admittance.apps.scenarios.touching import OVER_TABLE
 from ur_admittance.simulation.hand import Path, waypoints
-from ur_admittance.simulation.scenarios.stage import Setup, Stage
-from ur_admittance.simulation.scenarios.touching import OVER_TABLE
 
 Array = NDArray[np.float64]
 

@@ -15,16 +15,16 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.simulated import SimulatedRobot
+from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.mailbox import Mailbox
-from ur_admittance.runtime.null_robot import NullRobot
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.statistics import Distribution
-from ur_admittance.runtime.telemetry import TelemetryWriter
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 from ur_admittance.simulation import World
+from ur_admittance.simulation.robot import SimulatedRobot
 
 PUSH_N = 10.0
 EVERY = 1000  # cycles between changes of the push: the arm moves to and fro

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.calibration.readings import Array, Reading
-from ur_admittance.control.faults import sentence
+from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, SAMPLE, Mode, Status, new
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.model import RobotModel

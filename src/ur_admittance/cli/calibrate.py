@@ -140,8 +140,8 @@ def _device(robot: str, model: str, seed: int, tool_mass: float, sensor: str) ->
         return {"wrench_topic": sensor if sensor.startswith("/") else ""}
     if robot != "sim":
         return {"sensor": sensor, "watchdog_hz": CALM_WATCHDOG_HZ}
+    from ur_admittance.apps.unknown_tool import unknown_tool
     from ur_admittance.model import robot_model
-    from ur_admittance.robots.unknown_tool import unknown_tool
 
     return {"world": unknown_tool(robot_model(model), seed, tool_mass)}
 
@@ -151,8 +151,8 @@ def connected_arm(
     robot: str, model: str, parameters: "Parameters", device: Any = None, commanding: bool = True, **options: Any
 ) -> Iterator[tuple["CalmArm", Any]]:
     """The connected arm and what is known of it, ``device`` or opened by name; leaving the block stops it."""
+    from ur_admittance.apps.arms import open_robot
     from ur_admittance.calibration.arm import CalmArm
-    from ur_admittance.robots.factory import open_robot
 
     if robot == "ros":
         with _ros_arm(parameters, options.get("wrench_topic", ""), commanding) as arm:
@@ -225,7 +225,7 @@ def _by_hand(arm: "CalmArm", parameters: "Parameters", robot: str, count: int) -
 
 
 def _truth(device: Any) -> str:
-    from ur_admittance.robots.unknown_tool import truth
+    from ur_admittance.apps.unknown_tool import truth
 
     shown = []
     for name, value in truth(device.world).items():

@@ -13,7 +13,7 @@ def check(
     seconds: Annotated[float, typer.Option(min=0.5, max=60.0, help="How long to listen to the robot [s].")] = 5.0,
 ) -> None:
     """Examine a robot without moving it: network, state, payload, sensor, real-time set-up; and what to fix."""
-    from ur_admittance.robots.doctor import examine
+    from ur_admittance.apps.doctor import examine
 
     findings = examine(robot, model, seconds)
     for finding in findings:

@@ -31,10 +31,10 @@ def check_frames(
         parameters = parameters.changed({"tool.tcp": [0.0] * 6})
     options: dict[str, Any] = {}
     if robot == "sim":
+        from ur_admittance.apps.miswired import with_fault
         from ur_admittance.model import robot_model
-        from ur_admittance.robots.miswired import with_fault
-        from ur_admittance.robots.simulated import SimulatedRobot
         from ur_admittance.simulation import FtSensor, World
+        from ur_admittance.simulation.robot import SimulatedRobot
 
         sensor = FtSensor(noise_force=0.1, noise_torque=0.005)
         simulated = SimulatedRobot(World(robot_model(model), sensor=sensor), period=1.0 / parameters.control_rate)

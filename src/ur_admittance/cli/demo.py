@@ -44,7 +44,7 @@ def demo(
     with ThreadPoolExecutor(1) as other:  # the web server loads while this process loads the controller
         starting = other.submit(dashboard.start, name, host, port, token, folder, shadows)
         try:
-            from ur_admittance.simulation.live_run import run_live
+            from ur_admittance.apps.live.run import run_live
 
             report = run_live(
                 model,

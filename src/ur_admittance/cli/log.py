@@ -17,8 +17,8 @@ def replay(
     """Recompute every cycle of a recording and compare it with what was recorded, bit for bit."""
     import numpy as np
 
-    from ur_admittance.runtime import replay as replaying
-    from ur_admittance.runtime.log import read_log
+    from ur_admittance.recording import replay as replaying
+    from ur_admittance.recording.log import read_log
 
     log = read_log(file)
     if not set_:
@@ -43,15 +43,15 @@ def plot(
     out: Annotated[Path | None, typer.Option(help="Picture (.png, .svg, .pdf); default: beside the recording.")] = None,
 ) -> None:
     """Draw a recording: force, velocity, offset, joint speeds against their limits."""
-    from ur_admittance.runtime.log import read_log
-    from ur_admittance.runtime.plot import plot as draw
+    from ur_admittance.recording.log import read_log
+    from ur_admittance.recording.plot import plot as draw
 
     typer.echo(f"figure: {draw(read_log(file), out or file.with_suffix('.png'))}")
 
 
 def why(file: FileArgument) -> None:
     """Tell in plain words what happened in a recording and why the arm stopped."""
-    from ur_admittance.runtime.log import read_log
-    from ur_admittance.runtime.why import why as story
+    from ur_admittance.recording.log import read_log
+    from ur_admittance.recording.why import why as story
 
     typer.echo(story(read_log(file)))

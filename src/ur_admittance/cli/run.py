@@ -40,7 +40,7 @@ def run(
         "say": typer.echo,
     }
     if robot == "sim":
-        from ur_admittance.simulation.live_run import run_live
+        from ur_admittance.apps.live.run import run_live
 
         report = run_live(model, parameters, **options)
     else:
@@ -49,7 +49,7 @@ def run(
 
 
 def _run_real(host: str, model: str, parameters: "Parameters", yes: bool, options: dict[str, Any]) -> Any:
-    from ur_admittance.robots.rtde_run import run_rtde
+    from ur_admittance.apps.real_arm import run_rtde
 
     if options["activate"] and not yes:
         speed = parameters.max_linear_velocity
@@ -70,7 +70,7 @@ def _what_runs(robot: str, model: str, active: bool, dashboard: bool) -> str:
 @contextlib.contextmanager
 def _watchers(name: str, dashboard: bool, sentence: str) -> Iterator[None]:
     """Processes beside the loop: the status in the terminal, the page if wanted."""
-    from ur_admittance.runtime.status import status_process
+    from ur_admittance.apps.status import status_process
 
     with contextlib.ExitStack() as stack:
         if dashboard:

@@ -28,8 +28,8 @@ def sim(
     log: Annotated[Path | None, typer.Option(help="Record the run (.mcap); refuses to overwrite.")] = None,
 ) -> None:
     """Run a scenario without hardware and report what was measured."""
+    from ur_admittance.apps.scenarios import SCENARIOS, Setup, run_scenario
     from ur_admittance.errors import SimulationError
-    from ur_admittance.simulation.scenarios import SCENARIOS, Setup, run_scenario
 
     if list_them:
         for key, scenario in SCENARIOS.items():
@@ -52,7 +52,7 @@ def sim(
     with progress:
         outcome = run_scenario(name, setup)
     if figure is not None:
-        from ur_admittance.simulation.scenarios.figure import save
+        from ur_admittance.apps.scenarios.figure import save
 
         save(outcome, figure)
     if as_json:

@@ -146,8 +146,8 @@ def measure_response(
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
     """Swing the base joint by 1.5 mm at the tool and tell how late the arm answers."""
-    from ur_admittance.analysis.response import WAY
-    from ur_admittance.analysis.response import measure_response as measure
+    from ur_admittance.calibration.response import WAY
+    from ur_admittance.calibration.response import measure_response as measure
     from ur_admittance.cli.calibrate import connected_arm
     from ur_admittance.params import Parameters
 

@@ -21,8 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
-from ur_admittance.control.faults import sentence
 from ur_admittance.control.zeroing import WINDOW, ZeroWatch
+from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LifecycleError, ParameterError

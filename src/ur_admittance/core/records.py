@@ -43,7 +43,7 @@ class Request(IntFlag):
 
 
 class Status(IntEnum):
-    """Why the controller is in its mode. The sentences are in control/faults.py."""
+    """Why the controller is in its mode. The sentences are in core/faults.py."""
 
     OK = 0
     BAD_PERIOD = 1

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from ur_admittance.model import RobotModel
 from ur_admittance.model.look import DARK, STEEL, Colour, Tube, tubes
-from ur_admittance.runtime.messages import quaternion
+from ur_admittance.recording.messages import quaternion
 
 Array = NDArray[np.float64]
 

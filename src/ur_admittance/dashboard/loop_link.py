@@ -13,7 +13,7 @@ import numpy as np
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer, send
-from ur_admittance.runtime.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 Told = Callable[[Answer], None]
 

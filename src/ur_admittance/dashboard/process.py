@@ -11,7 +11,7 @@ from typing import Any
 
 from ur_admittance.dashboard.address import DEFAULT_HOST
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.runtime import places
+from ur_admittance.runtime import registry
 
 TOKEN_VARIABLE = "UR_ADMITTANCE_PAGE_TOKEN"  # not an argument: those can be read by every user of the computer
 STOP_S = 3.0
@@ -54,7 +54,7 @@ class Page:
 
 
 def start(
-    name: str = places.DEFAULT_NAME,
+    name: str = registry.DEFAULT_NAME,
     host: str = DEFAULT_HOST,
     port: int | None = None,
     token: str | None = None,
@@ -86,7 +86,7 @@ def start(
 
 @contextlib.contextmanager
 def page_process(
-    name: str = places.DEFAULT_NAME,
+    name: str = registry.DEFAULT_NAME,
     *,
     say: Callable[[str], object] = lambda text: sys.stderr.write(f"{text}\n"),
     **options: Any,

@@ -5,7 +5,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.emulator.kinematics import Kinematics, cross
 from ur_admittance.emulator.motions import Hold, Motion
-from ur_admittance.robots.ur_base import vectors_to_ur
+from ur_admittance.robots.rtde.ur_base import vectors_to_ur
 from ur_admittance.simulation import World
 
 Array = NDArray[np.float64]

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from ur_admittance.emulator.motions import MoveJ, MoveL, ServoJ, SpeedJ, SpeedL
-from ur_admittance.robots.ur_base import rotation, rotation_vector
+from ur_admittance.robots.rtde.ur_base import rotation, rotation_vector
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.program import Program

@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.core import spatial
 from ur_admittance.core.chain import forward
 from ur_admittance.model import RobotModel
-from ur_admittance.robots.ur_base import pose_from_ur, pose_to_ur, rotation, rotation_vector, vectors_to_ur
+from ur_admittance.robots.rtde.ur_base import pose_from_ur, pose_to_ur, rotation, rotation_vector, vectors_to_ur
 
 Array = NDArray[np.float64]
 

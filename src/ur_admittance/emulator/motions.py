@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.robots.ur_base import rotation, rotation_vector
+from ur_admittance.robots.rtde.ur_base import rotation, rotation_vector
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.arm import Arm

@@ -1,6 +1,1 @@
-"""Arms to drive: the protocol, and the simulated one."""
-
-from ur_admittance.robots.robot import Robot, RobotInfo
-from ur_admittance.robots.simulated import SimulatedRobot
-
-__all__ = ["Robot", "RobotInfo", "SimulatedRobot"]
+"""Arms that are not simulated: a UR through RTDE, an arm behind ROS 2 topics, and one that costs nothing."""

@@ -25,12 +25,12 @@ from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import LifecycleError, ParameterError, RobotError, UrAdmittanceError
 from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
-from ur_admittance.ros.action_output import ActionOutput
-from ur_admittance.ros.arm import RosArm
+from ur_admittance.robots.ros.action_output import ActionOutput
+from ur_admittance.robots.ros.outputs import Output, TrajectoryOutput, VelocityOutput
+from ur_admittance.robots.ros.robot import RosArm
 from ur_admittance.ros.loop import ControlLoop
 from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import Monitor, StateTopic, state_of
-from ur_admittance.ros.outputs import Output, TrajectoryOutput, VelocityOutput
 from ur_admittance.ros.parameters import SchemaParameters
 from ur_admittance.ros.references import References
 from ur_admittance.ros.robot_search import FIRST_PAUSE, RobotSearch

@@ -8,7 +8,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.params import Parameters
-from ur_admittance.ros.arm import WRENCH_TOPIC
+from ur_admittance.robots.ros.robot import WRENCH_TOPIC
 from ur_admittance.ros.commanding_node import COMMANDING, CommandingNode
 from ur_admittance.ros.run import use_own_prefix
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.errors import LifecycleError, ParameterError, RobotError
-from ur_admittance.ros.arm import RosArm
-from ur_admittance.ros.outputs import TopicOutput, TrajectoryOutput, VelocityOutput
+from ur_admittance.robots.ros.outputs import TopicOutput, TrajectoryOutput, VelocityOutput
+from ur_admittance.robots.ros.robot import RosArm
 from ur_admittance.ros.reader_node import ReaderNode
 
 MATCH_S = 3.0

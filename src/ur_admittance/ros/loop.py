@@ -14,10 +14,10 @@ import numpy as np
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode, Status
+from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError
-from ur_admittance.ros.arm import RosArm
+from ur_admittance.robots.ros.robot import RosArm
 from ur_admittance.ros.scheduling import whole_process
-from ur_admittance.runtime.interfaces import scalar, vector
 from ur_admittance.runtime.realtime import realtime
 
 T = TypeVar("T")

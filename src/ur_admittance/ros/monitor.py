@@ -9,12 +9,12 @@ from rclpy.node import Node
 from std_msgs.msg import Header, String
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.control.faults import remedy
+from ur_admittance.core.faults import remedy
 from ur_admittance.core.records import Mode
-from ur_admittance.ros.cdr import Prepared
-from ur_admittance.ros.outputs import MARKS
-from ur_admittance.ros.polled import COMMANDS, LATCHED
-from ur_admittance.runtime.interfaces import vector
+from ur_admittance.core.views import vector
+from ur_admittance.robots.ros.cdr import Prepared
+from ur_admittance.robots.ros.outputs import MARKS
+from ur_admittance.robots.ros.polled import COMMANDS, LATCHED
 
 VELOCITY_TOPIC = "/admittance_cartesian_velocity"
 ERROR_TOPIC = "/admittance_pose_error"

@@ -15,8 +15,8 @@ from ur_admittance.calibration.file import with_calibration
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
-from ur_admittance.ros.arm import RosArm
-from ur_admittance.ros.description import Description
+from ur_admittance.robots.ros.description import Description
+from ur_admittance.robots.ros.robot import RosArm
 from ur_admittance.ros.parameters import SchemaParameters
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 2.0  # [s]

@@ -8,7 +8,7 @@ from ur_admittance.errors import ModelError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.ros.description import Description, StaticFrames
+from ur_admittance.robots.ros.description import Description, StaticFrames
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # [s] between looks for what is missing: doubled each time
 

@@ -7,8 +7,8 @@ from geometry_msgs.msg import WrenchStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
 
-from ur_admittance.ros import sim_messages as messages
-from ur_admittance.ros.polled import COMMANDS
+from ur_admittance.robots.ros.polled import COMMANDS
+from ur_admittance.ros.sim import messages
 
 
 class WrenchStream:

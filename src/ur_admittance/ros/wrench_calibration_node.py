@@ -16,8 +16,8 @@ from std_msgs.msg import String
 from ur_admittance.calibration import Reading, identify, report, session
 from ur_admittance.calibration.file import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
+from ur_admittance.robots.ros.polled import LATCHED
 from ur_admittance.ros.commanding_node import COMMANDING, CommandingNode
-from ur_admittance.ros.polled import LATCHED
 from ur_admittance.ros.reader_node import RAW_TOPIC
 from ur_admittance.ros.run import run
 from ur_admittance.ros.services import offer

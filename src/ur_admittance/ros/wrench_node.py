@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.control import AdmittanceController
+from ur_admittance.core.views import vector
 from ur_admittance.errors import LifecycleError
 from ur_admittance.params import Parameters
 from ur_admittance.ros.reader_node import RAW_TOPIC, ReaderNode
 from ur_admittance.ros.run import run
 from ur_admittance.ros.services import offer
 from ur_admittance.ros.stream import WrenchStream
-from ur_admittance.runtime.interfaces import vector
 from ur_admittance.runtime.realtime import realtime
 
 SENSOR_TOPIC = "/netft/proc_sensor"

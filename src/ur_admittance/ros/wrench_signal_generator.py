@@ -12,7 +12,7 @@ import numpy as np
 
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import rotation_from_rpy
-from ur_admittance.ros.arm import WRENCH_TOPIC
+from ur_admittance.robots.ros.robot import WRENCH_TOPIC
 from ur_admittance.ros.reader_node import ReaderNode
 from ur_admittance.ros.run import run
 from ur_admittance.ros.stream import WrenchStream

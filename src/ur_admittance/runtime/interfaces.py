@@ -1,4 +1,4 @@
-"""What the loop needs from a controller and from a robot, and what it tells about each cycle."""
+"""What the loop needs from a controller (for robots see robot.py), and what it tells about each cycle."""
 
 from typing import Any, Protocol
 
@@ -6,8 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.core.records import Mode, Status
-
-Record = np.void | NDArray[np.void]  # one record: array[0], or the array of length 1 that holds it
 
 
 class Controller(Protocol):
@@ -39,14 +37,6 @@ class Controller(Protocol):
     def set_target_pose(self, position: NDArray[np.float64], rotation: NDArray[np.float64]) -> None: ...
 
 
-class LoopRobot(Protocol):
-    """The part of ``robots.Robot`` that runs in every cycle, and the stop."""
-
-    def read(self, sample: Any) -> None: ...
-    def write(self, command: Any) -> Any: ...
-    def stop(self) -> None: ...
-
-
 LOOP = np.dtype(
     [
         ("sequence", np.int64),  # cycles since the start, first is 1
@@ -67,26 +57,3 @@ class Publisher(Protocol):
     """Who sees each cycle: the shared-memory ring, or a recorder in the same process. Must neither block nor raise."""
 
     def publish(self, controller: Controller, loop: Any) -> None: ...
-
-
-def whole(record: Record) -> NDArray[Any]:
-    """A record as the array of length 1 that holds it: a view, whatever form the record has."""
-    base = record if isinstance(record, np.ndarray) else record.base
-    if not isinstance(base, np.ndarray) or base.shape != (1,) or base.dtype != record.dtype:
-        raise TypeError("a record of the loop must come from core.records.new()")
-    return base
-
-
-def scalar(record: Record, field: str) -> NDArray[Any]:
-    """One number of a record as an array of one element: ``view[0]`` reads and writes the record in 0.05 us."""
-    return whole(record)[field]
-
-
-def vector(record: Record, field: str) -> NDArray[Any]:
-    """A field with several numbers, live."""
-    return whole(record)[field][0]  # type: ignore[no-any-return]
-
-
-def record_bytes(record: Record) -> memoryview:
-    """The bytes of a record, live: copying them costs 0.1 us, copying field by field 0.5 us."""
-    return whole(record).view(np.uint8).data

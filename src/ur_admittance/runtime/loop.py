@@ -18,10 +18,12 @@ from typing import Any, Protocol
 import numpy as np
 
 from ur_admittance.core.records import Mode, Status, new
+from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError, UrAdmittanceError
 from ur_admittance.runtime.clock import Clock
-from ur_admittance.runtime.interfaces import LOOP, Controller, LoopRobot, Publisher, scalar, vector
+from ur_admittance.runtime.interfaces import LOOP, Controller, Publisher
 from ur_admittance.runtime.report import LoopReport
+from ur_admittance.runtime.robot import Robot
 from ur_admittance.runtime.statistics import Histogram
 
 MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (seeds: 0 < dt <= 0.1)
@@ -40,7 +42,7 @@ class Mailbox(Protocol):
 
 def run(
     controller: Controller,
-    robot: LoopRobot,
+    robot: Robot,
     clock: Clock,
     *,
     duration: float | None = None,
@@ -60,7 +62,7 @@ class _Loop:
     def __init__(
         self,
         controller: Controller,
-        robot: LoopRobot,
+        robot: Robot,
         clock: Clock,
         telemetry: Publisher | None,
         mailbox: Mailbox | None,

@@ -21,7 +21,7 @@ from typing import Any
 
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params.sentences import nearest
-from ur_admittance.runtime import places
+from ur_admittance.runtime import registry
 from ur_admittance.runtime.interfaces import Controller
 from ur_admittance.runtime.requests import HANDLERS, UNKNOWN, Handler, checked_object
 
@@ -38,8 +38,8 @@ class Answer:
 class Mailbox:
     """The loop's side. `handlers` adds kinds of messages: ``{"push": lambda controller, value: "pushed"}``."""
 
-    def __init__(self, name: str = places.DEFAULT_NAME, handlers: dict[str, Handler] | None = None) -> None:
-        self.path = places.place(name, "mailbox")
+    def __init__(self, name: str = registry.DEFAULT_NAME, handlers: dict[str, Handler] | None = None) -> None:
+        self.path = registry.place(name, "mailbox")
         self.handlers: dict[str, Handler] = {**HANDLERS, **(handlers or {})}
         self._socket = _bind(self.path, name)
         self._ready = select.poll()
@@ -89,7 +89,7 @@ class Mailbox:
         self.close()
 
 
-def send(message: dict[str, Any], name: str = places.DEFAULT_NAME, timeout: float = 1.0) -> Answer:
+def send(message: dict[str, Any], name: str = registry.DEFAULT_NAME, timeout: float = 1.0) -> Answer:
     """Send one message to the controller called `name` and wait for its answer, at most `timeout` [s]."""
     data = json.dumps(message).encode()
     if len(data) > MAX_MESSAGE_BYTES:
@@ -98,7 +98,7 @@ def send(message: dict[str, Any], name: str = places.DEFAULT_NAME, timeout: floa
         own.settimeout(timeout)
         own.bind(str(Path(folder, "answer")))
         try:
-            own.sendto(data, str(places.place(name, "mailbox")))
+            own.sendto(data, str(registry.place(name, "mailbox")))
             raw = own.recv(_ANSWER_BYTES)
         except TimeoutError:
             raise UrAdmittanceError(f"controller {name!r} did not answer within {timeout:g} s") from None

@@ -1,0 +1,1 @@
+"""Parts put together into programs: an arm that is opened, run, checked, watched, tried in scenarios."""

@@ -1,0 +1,1 @@
+"""The simulated arm that people push in real time."""

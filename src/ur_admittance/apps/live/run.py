@@ -1,0 +1,73 @@
+"""The simulated arm in real time, open to other processes: what `demo` and `run --robot sim` have in common."""
+
+from collections.abc import Callable
+from typing import Any
+
+from ur_admittance.apps.live.world import LiveWorld
+from ur_admittance.apps.operate import operate
+from ur_admittance.apps.scenarios.stage import NOISE, SERVO, TOOL, response_time
+from ur_admittance.control import AdmittanceController
+from ur_admittance.model import robot_model
+from ur_admittance.params import Parameters
+from ur_admittance.runtime import registry
+from ur_admittance.runtime.clock import RealTimeClock
+from ur_admittance.runtime.report import LoopReport
+from ur_admittance.simulation.environment import Environment
+from ur_admittance.simulation.robot import SimulatedRobot
+from ur_admittance.simulation.world import World
+
+
+def live_parameters(parameters: Parameters | None = None) -> Parameters:
+    """With what a user would have found by calibration: tool, TCP, response time of the simulated arm."""
+    known: dict[str, Any] = {
+        "tool.mass": TOOL.mass,
+        "tool.center_of_mass": list(TOOL.com),
+        "tool.tcp": [*TOOL.tcp, 0.0, 0.0, 0.0],
+        "tool.inertia_compensation": True,
+        "robot.response_time": response_time(SERVO),
+    }
+    return (parameters or Parameters()).changed(known)
+
+
+def run_live(
+    model: str = "ur5e",
+    parameters: Parameters | None = None,
+    *,
+    name: str = registry.DEFAULT_NAME,
+    environment: Environment | None = None,
+    activate: bool = True,
+    restless: bool = False,
+    say: Callable[[str], None] = lambda text: None,
+    **options: Any,
+) -> LoopReport:
+    """Run until a signal comes; other processes see it and touch it under `name`.
+
+    restless: the hand pushes by itself until somebody takes over; say: told what is being loaded; options as
+    runtime.operate.operate (duration, log, privileged ...).
+    """
+    say(f"building the simulated {model}")
+    arm = robot_model(model)
+    chosen = live_parameters(parameters)
+    period = 1.0 / chosen.control_rate
+    robot = SimulatedRobot(World(arm, TOOL, environment, SERVO, NOISE), period, realtime=True)
+    say("loading the physics (a minute on the first run: it is compiled)")
+    live = LiveWorld(robot, restless=restless)
+    robot.world.step(robot.world.q, None, period)
+    robot.world.reset()
+    say("loading the controller (a minute on the first run: it is compiled)")
+    controller = AdmittanceController(arm, chosen)
+    controller.configure()
+    if activate:
+        controller.activate()
+    with robot:
+        return operate(
+            controller,
+            robot,
+            RealTimeClock(chosen.control_rate),
+            model=model,
+            name=name,
+            handlers=live.handlers,
+            on_tick=live.on_tick,
+            say=say,
+            **options,
+        )

@@ -1,0 +1,189 @@
+"""A stage for a scenario: world, controller and robot in lock-step, with everything that happened kept as a trace."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ur_admittance.control import AdmittanceController
+from ur_admittance.core.records import COMMAND, SAMPLE, Mode, new
+from ur_admittance.model import robot_model
+from ur_admittance.params import Parameters
+from ur_admittance.recording.recorder import Recorder
+from ur_admittance.runtime.clock import LockstepClock
+from ur_admittance.runtime.interfaces import LOOP
+from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
+from ur_admittance.simulation.robot import SimulatedRobot
+
+Array = NDArray[np.float64]
+Script = Callable[["Stage", float], None]  # called before every cycle with the time since the start of the phase [s]
+
+SERVO = Servo(delay=0.010, lag_hz=25.0)  # what a streamed UR looks like from outside, assumed
+NOISE = FtSensor(noise_force=0.1, noise_torque=0.005)
+TOOL = Tool(mass=1.0)
+FIRST_ROOM = 4096  # cycles of a trace before it grows
+
+
+def response_time(servo: Servo) -> float:
+    """Delay plus time constant [s]."""
+    return servo.delay + (0.0 if math.isinf(servo.lag_hz) else 1.0 / (2.0 * math.pi * servo.lag_hz))
+
+
+@dataclass(frozen=True)
+class Setup:
+    """What the user chooses for any scenario."""
+
+    robot: str = "ur5e"
+    changes: dict[str, Any] = field(default_factory=dict)  # dotted parameters on top of the scenario's own
+    preset: Parameters | None = None  # in place of the scenario's own parameters
+    seed: int = 0
+    log: Path | None = None
+    progress: Callable[[float, float], None] | None = None  # simulated time and its end [s]
+    options: dict[str, Any] = field(default_factory=dict)  # of this scenario: stiffness, speed, shape ...
+
+
+class Stage:
+    """The arm of a scenario, active and at rest when it is ready."""
+
+    def __init__(
+        self,
+        setup: Setup,
+        parameters: dict[str, Any] | None = None,
+        *,
+        environment: Environment | None = None,
+        tool: Tool = TOOL,
+        servo: Servo = SERVO,
+        sensor: FtSensor = NOISE,
+        q: ArrayLike | None = None,
+        duration: float = 10.0,
+    ) -> None:
+        self.setup = setup
+        self.model = robot_model(setup.robot)
+        known = {
+            "tool.mass": tool.mass,
+            "tool.center_of_mass": list(tool.com),
+            "tool.tcp": [*tool.tcp, 0.0, 0.0, 0.0],
+            "tool.inertia_compensation": True,
+            "robot.response_time": response_time(servo),
+        }
+        chosen = setup.preset or Parameters().changed(parameters or {})
+        self.parameters = chosen.changed(known).changed(setup.changes)
+        self.period = 1.0 / self.parameters.control_rate
+        self.world = World(self.model, tool, environment, servo, sensor, setup.seed)
+        self.world.reset(q)
+        self.robot = SimulatedRobot(self.world, self.period)
+        self.controller = AdmittanceController(self.model, self.parameters)
+        self.controller.configure()
+        self.duration = duration  # [s] simulated, for the progress bar
+        self._recorder = Recorder(setup.log, model=setup.robot, rate=1.0 / self.period) if setup.log else None
+        self._clock, self._loop = LockstepClock(1.0 / self.period), new(LOOP)
+        self._samples, self._commands = new(SAMPLE, FIRST_ROOM), new(COMMAND, FIRST_ROOM)
+        self._contacts = np.zeros((FIRST_ROOM, 6))
+        self._cycles = 0
+        self.robot.connect()
+        self._clock.start()
+        self.run(0.02)  # the first cycles load compiled code
+        self._started = time.perf_counter()
+        self.controller.activate()
+        self.run(0.5)
+
+    @property
+    def time(self) -> float:
+        """Simulated time since the stage was built [s]."""
+        return self._cycles * self.period
+
+    @property
+    def position(self) -> Array:
+        """Measured TCP position (3,) [m]."""
+        return np.array(self.controller.command["p_tcp"], dtype=np.float64)
+
+    def run(self, seconds: float, script: Script | None = None, until: Callable[["Stage"], bool] | None = None) -> bool:
+        """Simulate. Ends early, with True, when ``until`` holds."""
+        begin = self._cycles
+        for _ in range(round(seconds / self.period)):
+            if script is not None:
+                script(self, (self._cycles - begin) * self.period)
+            self._cycle()
+            if until is not None and until(self):
+                return True
+        return False
+
+    def push(self, seconds: float, wrench: ArrayLike) -> None:
+        """The hand pushes with a constant wrench (6,) [N, Nm] about the TCP, base axes, then lets go."""
+        self.world.push(wrench)
+        self.run(seconds)
+        self.world.let_go()
+
+    def finish(self) -> "Trace":
+        """Slow down, stop, close the log."""
+        if self.controller.mode == Mode.ACTIVE:
+            self.controller.deactivate()
+            self.run(1.0, until=lambda stage: stage.controller.mode == Mode.INACTIVE)
+        wall = time.perf_counter() - self._started
+        self.robot.stop()
+        if self._recorder is not None:
+            self._recorder.close()
+        return Trace(
+            sample=self._samples[: self._cycles],
+            command=self._commands[: self._cycles],
+            contact=self._contacts[: self._cycles],
+            period=self.period,
+            realtime_factor=(self.time - 0.02) / wall,
+            parameters=self.parameters,
+        )
+
+    def _cycle(self) -> None:
+        controller = self.controller
+        self._clock.wait()
+        self.robot.read(controller.sample)
+        controller.update()
+        self.robot.write(controller.command)
+        if self._cycles == len(self._samples):
+            self._samples, self._commands, self._contacts = (
+                np.concatenate([part, np.zeros_like(part)]) for part in (self._samples, self._commands, self._contacts)
+            )
+        self._samples[self._cycles] = controller.sample
+        self._commands[self._cycles] = controller.command
+        self._contacts[self._cycles] = self.world.contact_wrench
+        self._cycles += 1
+        if self._recorder is not None:
+            self._loop["sequence"] = self._cycles
+            self._loop["time_ns"] = self._clock.time_ns()
+            self._loop["period"] = self.period
+            self._loop["params_revision"] = controller.params["revision"]
+            self._recorder.publish(controller, self._loop)
+        if self.setup.progress is not None and self._cycles % 250 == 0:
+            self.setup.progress(min(self.time, self.duration), self.duration)
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Every cycle of a run."""
+
+    sample: NDArray[Any]  # (n,) SAMPLE
+    command: NDArray[Any]  # (n,) COMMAND
+    contact: Array  # (n, 6) true wrench of surfaces on the tool about the TCP, base axes [N, Nm]
+    period: float  # [s]
+    realtime_factor: float
+    parameters: Parameters
+
+    @property
+    def t(self) -> Array:
+        return np.arange(len(self.sample), dtype=np.float64) * self.period
+
+    def since(self, start: float, end: float = math.inf) -> "Trace":
+        """The part between two times [s]."""
+        window = (self.t >= start - 1e-9) & (self.t < end)
+        return Trace(
+            self.sample[window],
+            self.command[window],
+            self.contact[window],
+            self.period,
+            self.realtime_factor,
+            self.parameters,
+        )

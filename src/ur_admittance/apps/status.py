@@ -1,0 +1,102 @@
+"""A calm status in the terminal, shown by a process of its own: it only looks at the telemetry.
+
+python -m ur_admittance.apps.status NAME
+"""
+
+import contextlib
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+import numpy as np
+from rich.console import Console, Group
+from rich.live import Live
+from rich.text import Text
+
+from ur_admittance.analysis.stability import margin_of_record
+from ur_admittance.core.records import Limit, Mode
+from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.runtime.telemetry.reader import TelemetryReader
+
+REFRESH_S = 0.25
+COLOURS = {Mode.ACTIVE: "green", Mode.INACTIVE: "blue", Mode.STOPPING: "yellow", Mode.FAULT: "red"}
+ACROSS = 1e3  # m -> mm
+
+
+@contextlib.contextmanager
+def status_process(name: str) -> Iterator[None]:
+    """The status, shown while the block runs; nothing when the output is not a terminal."""
+    if not sys.stdout.isatty():
+        yield
+        return
+    child = subprocess.Popen([sys.executable, "-m", "ur_admittance.apps.status", name])
+    try:
+        yield
+    finally:
+        child.terminate()
+        child.wait(timeout=5.0)
+
+
+def lines(reader: TelemetryReader) -> Text:
+    """Four lines about the last quarter of a second."""
+    records = reader.drain()
+    if len(records) == 0:
+        return Text("waiting for the first cycle ...")
+    last, command = records[-1], records[-1]["command"]
+    mode = Mode(int(command["mode"]))
+    force, torque = np.linalg.norm(command["wrench_tcp"][:3]), np.linalg.norm(command["wrench_tcp"][3:])
+    speed = np.linalg.norm(command["twist"][:3])
+    offset = np.linalg.norm(command["offset"][:3])
+    period = 1e3 * records["loop"]["period"]
+    latency = 1e3 * records["loop"]["latency"]
+    flags = int(np.bitwise_or.reduce(records["command"]["limits"]))
+    acting = [str(limit.name).lower().replace("_", " ") for limit in Limit if limit and limit & flags]
+    touching = int(np.count_nonzero(command["contact"]))
+    text = Text()
+    text.append(f" {mode.name.lower():9}", style=f"bold {COLOURS[mode]}")
+    text.append(f" {reader.reason()}\n")
+    text.append(
+        f" force {force:6.1f} N   torque {torque:5.2f} Nm   speed {ACROSS * speed:6.1f} mm/s   "
+        f"offset {ACROSS * offset:6.1f} mm   contact on {touching} axes\n"
+    )
+    text.append(f" {_margin(reader, int(last['loop']['params_revision']))}\n")
+    text.append(
+        f" loop {period.mean():.3f} ms, slowest {period.max():.3f} ms, read to write {np.median(latency):.3f} ms, "
+        f"missed {int(last['loop']['missed'])}" + (f"   limits: {', '.join(acting)}" if acting else ""),
+        style="dim",
+    )
+    return text
+
+
+def _margin(reader: TelemetryReader, revision: int) -> str:
+    """How stiff a surface the present parameters can stand without the help of the stabiliser."""
+    params = reader.params(revision)
+    if params is None:
+        return ""
+    margin = margin_of_record(params)
+    stiffness = margin.stable_stiffness
+    surface = "on any surface" if np.isinf(stiffness) else f"on surfaces up to {stiffness / 1e3:.1f} kN/m"
+    guess = ", response time assumed" if margin.assumed else ""
+    return f"stable {surface} (delay {1e3 * margin.loop_delay:.0f} ms{guess})"
+
+
+def show(name: str) -> None:
+    """Until the controller ends or SIGTERM comes. Ctrl-C is the controller's business."""
+    stop: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, frame: stop.append(number))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    hint = Text(" Ctrl-C: slow down and stop", style="dim")
+    with TelemetryReader(name) as reader, Live(console=Console(), auto_refresh=False, transient=True) as live:
+        while not stop and not reader.ended:
+            live.update(Group(lines(reader), hint), refresh=True)
+            time.sleep(REFRESH_S)
+
+
+if __name__ == "__main__":
+    try:
+        show(sys.argv[1])
+    except UrAdmittanceError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)

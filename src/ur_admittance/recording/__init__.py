@@ -1,0 +1,1 @@
+"""Runs on disk: writing, reading, exact replay, explaining, plotting."""

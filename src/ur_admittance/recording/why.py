@@ -1,0 +1,92 @@
+"""Why did it stop? The answer of a recording in plain words."""
+
+import numpy as np
+
+from ur_admittance.core.faults import remedy, sentence
+from ur_admittance.core.records import Limit, Mode, Status
+from ur_admittance.recording.log import Log
+
+BEFORE_S = 0.5  # what happened in this time before a fault is told too
+
+
+def why(log: Log) -> str:
+    """The story of a recording: each change of mode with its reason, the faults with what led to them, how it ended."""
+    if len(log.ticks) == 0:
+        return "The recording holds no cycle: the controller never ran, or the file was cut off at once."
+    seconds, command = log.seconds, log.ticks["command"]
+    lines = [_overview(log)]
+    mode = np.asarray(command["mode"])
+    changes = [0, *(np.flatnonzero(np.diff(mode)) + 1).tolist()]
+    for i in changes:
+        lines.append(f"{seconds[i]:9.3f} s  {_mode_words(log, i)}")
+        if mode[i] == Mode.FAULT:
+            lines += [f"             {line}" for line in _before_fault(log, i)]
+    lines.append(_ending(log))
+    return "\n".join(lines)
+
+
+def first_fault(log: Log) -> str:
+    """One sentence about the first fault, empty if there was none."""
+    faults = np.flatnonzero(log.ticks["command"]["mode"] == Mode.FAULT)
+    if len(faults) == 0:
+        return ""
+    i = int(faults[0])
+    command = log.ticks["command"][i]
+    return f"stopped after {log.seconds[i]:.3f} s: {sentence(int(command['status']), command['evidence'])}"
+
+
+def _overview(log: Log) -> str:
+    parts = [f"{log.path.name}: {log.seconds[-1]:.1f} s, {len(log.ticks)} cycles"]
+    if log.about.get("model"):
+        parts.append(str(log.about["model"]))
+    if log.lost:
+        parts.append(f"{log.lost} cycles not recorded")
+    loop = log.ticks["loop"][-1]
+    if loop["missed"]:
+        parts.append(f"{int(loop['missed'])} deadlines missed")
+    return ", ".join(parts)
+
+
+def _mode_words(log: Log, i: int) -> str:
+    command = log.ticks["command"][i]
+    mode, status = Mode(int(command["mode"])), int(command["status"])
+    reason = sentence(status, command["evidence"])
+    if mode == Mode.FAULT:
+        return f"stopped: {reason}"
+    words = {
+        Mode.ACTIVE: "active: the arm obeys forces",
+        Mode.INACTIVE: "inactive: holds",
+        Mode.STOPPING: "slows down on request",
+    }[mode]
+    return words if status == Status.OK else f"{words} ({reason})"
+
+
+def _before_fault(log: Log, i: int) -> list[str]:
+    """What led to it: force, speed and limits in the half second before, the braking after, and the way back."""
+    seconds, command = log.seconds, log.ticks["command"]
+    window = (seconds >= seconds[i] - BEFORE_S) & (seconds <= seconds[i])
+    force = float(np.linalg.norm(command["wrench_tcp"][window, :3], axis=1).max())
+    speed = float(np.linalg.norm(command["twist"][window, :3], axis=1).max())
+    lines = [f"in the {BEFORE_S:g} s before: force up to {force:.1f} N, tool speed up to {speed:.3f} m/s"]
+    if int(command["status"][i]) == Status.LOOP_OVERRUN:
+        pause = float(log.ticks["loop"]["period"][window].max())
+        lines.append(f"the longest pause between two cycles was {1e3 * pause:.0f} ms")
+    flags = int(np.bitwise_or.reduce(command["limits"][window]))
+    names = [str(limit.name).lower().replace("_", " ") for limit in Limit if limit and limit & flags]
+    if names:
+        lines.append(f"limits that acted: {', '.join(names)}")
+    still = np.flatnonzero(np.abs(command["qd"][i:]).max(axis=1) <= 1e-9)
+    if len(still):
+        lines.append(f"the arm stood {1e3 * (seconds[i + still[0]] - seconds[i]):.0f} ms later")
+    lines.append(remedy(int(command["status"][i])))
+    return [line for line in lines if line]
+
+
+def _ending(log: Log) -> str:
+    last = log.ticks["command"][-1]
+    moving = float(np.abs(last["qd"]).max()) > 1e-9
+    if log.complete:
+        return "The recording ends " + ("while the arm moves." if moving else "with the arm at rest.")
+    return "The file was cut off (power, kill or a full disk): up to the last half second is missing" + (
+        "; the arm was moving." if moving else "."
+    )

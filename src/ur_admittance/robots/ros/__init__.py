@@ -1,0 +1,1 @@
+"""An arm behind ROS 2 topics."""

@@ -1,0 +1,136 @@
+"""Is this robot ready to be driven? Each finding in plain words, with what to do about it."""
+
+import socket
+import time
+from dataclasses import dataclass
+
+from ur_admittance.errors import RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
+
+RTDE_PORT, SCRIPT_PORT = 30004, 30003
+OLDEST = (5, 4, 0)  # e-Series software below it misses registers that the client library needs
+POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
+
+
+@dataclass(frozen=True)
+class Readiness:
+    version: tuple[int, int, int]
+    rate: float  # [Hz]
+    emulated: bool
+    sentences: tuple[str, ...]
+
+
+def reachable(host: str, port: int, timeout: float) -> None:
+    """RobotError when nobody listens."""
+    try:
+        socket.create_connection((host, port), timeout=timeout).close()
+    except OSError as error:
+        name = {RTDE_PORT: "RTDE", SCRIPT_PORT: "script"}.get(port, "dashboard")
+        raise RobotError(
+            f"no robot answers on {host}:{port} ({name} port, {reason(error)}); check the address, the cable and, "
+            "on the robot, Settings > Security > Services."
+        ) from None
+
+
+def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, take_over: bool) -> Readiness:
+    """All that can be asked before anything is started on the robot. RobotError tells the first obstacle."""
+    for port in (RTDE_PORT, SCRIPT_PORT):
+        reachable(host, port, timeout)
+    with Dashboard(host, timeout) as dashboard:
+        greeting = dashboard.ask("PolyscopeVersion")
+        version = dashboard.version()
+        if version is None:
+            raise RobotError(f"{host} does not tell its software version (it said {greeting[:60]!r}); is it a UR?")
+        _check_version(version)
+        _check_model(dashboard, model)
+        if dashboard.remote_control() is False:
+            raise RobotError(
+                "the robot is in local control: switch it to remote control on the pendant (top right corner)."
+            )
+        _check_safety(dashboard.word("safetystatus") if version[0] > 3 else dashboard.word("safetymode"))
+        _check_power(dashboard, power_on)
+        _check_program(dashboard, take_over)
+    rate = 500.0 if version[0] > 3 else 125.0
+    text = ".".join(str(part) for part in version)
+    sentences = (f"{model.name} at {host}, software {text}, {rate:g} Hz.",)
+    return Readiness(version, rate, "emulator" in greeting, sentences)
+
+
+def _check_version(version: tuple[int, int, int]) -> None:
+    text = ".".join(str(part) for part in version)
+    if (5, 0, 0) <= version < OLDEST:
+        raise RobotError(f"the robot's software is {text}: must be 5.4 or newer; update it.")
+    if version[0] >= 10:
+        raise RobotError(
+            f"the robot's software is PolyScope X {text}: not supported over RTDE here; use the ROS 2 driver."
+        )
+
+
+def _check_model(dashboard: Dashboard, model: RobotModel) -> None:
+    """The controller says UR5 for a UR5 and for a UR5e."""
+    answer = dashboard.ask("get robot model").upper().strip()
+    expected = model.name.upper()
+    if answer.startswith("UR") and answer.rstrip("E") not in (expected, expected.rstrip("E")):
+        raise RobotError(f"the robot is a {answer}, but the model is {model.name}: choose the right model.")
+
+
+def _check_safety(status: str) -> None:
+    if status in ("NORMAL", "REDUCED"):
+        return
+    if "PROTECTIVE" in status:
+        raise RobotError(
+            "the robot is in a protective stop: look for the cause, then unlock it on the pendant or with "
+            "recover(unlock=True)."
+        )
+    if "EMERGENCY" in status:
+        raise RobotError("the emergency stop is pressed: release it and start the robot.")
+    if "SAFEGUARD" in status:
+        raise RobotError("the safeguard stop is active: close the fence and reset it.")
+    raise RobotError(f"the robot's safety system says {status}: clear it on the pendant.")
+
+
+def _check_power(dashboard: Dashboard, power_on: bool) -> None:
+    mode = dashboard.word("robotmode")
+    if mode == "RUNNING":
+        return
+    if not power_on:
+        raise RobotError(
+            f"the arm is not ready (robot mode {mode}): switch its power on and release the brakes on the pendant, "
+            "or allow it with power_on."
+        )
+    end = time.monotonic() + POWER_TIME
+    while mode != "RUNNING":
+        if mode == "POWER_OFF":
+            dashboard.ask("power on")
+        elif mode == "IDLE":
+            dashboard.ask("brake release")
+        if time.monotonic() > end:
+            raise RobotError(f"the arm did not start within {POWER_TIME:g} s (robot mode {mode}).")
+        time.sleep(0.2)
+        mode = dashboard.word("robotmode")
+
+
+def _check_program(dashboard: Dashboard, take_over: bool) -> None:
+    if "true" not in dashboard.ask("running").lower():
+        return
+    if not take_over:
+        raise RobotError(
+            f"a program is running on the robot ({dashboard.ask('programState')}): stop it, or allow it to be stopped "
+            "with take_over."
+        )
+    dashboard.ask("stop")
+
+
+def unlock_protective_stop(host: str, patience: float = 8.0) -> None:
+    """Only ever called on an explicit request. The robot refuses in the first five seconds."""
+    end = time.monotonic() + patience
+    with Dashboard(host) as dashboard:
+        while True:
+            dashboard.ask("close safety popup")
+            answer = dashboard.ask("unlock protective stop")
+            if answer == "Protective stop releasing":
+                return
+            if time.monotonic() > end:
+                raise RobotError(f"the protective stop could not be unlocked: {answer}.")
+            time.sleep(0.5)

@@ -1,0 +1,345 @@
+"""A real UR arm through RTDE (library ur_rtde): the ``Robot`` protocol with every check the library leaves to us.
+
+After a lost connection the library's getters return the last values for ever and speedJ returns True for ever; a
+streamed speed is held until something stops it. So in every cycle: both connections alive, time stamp advanced,
+safety bits clear, program running, command accepted; and on the robot a watchdog that stops the arm by itself.
+
+Time: the speed slider stretches time on the robot. ``dt`` of the sample is the robot's time times that scaling, so
+that what the controller integrates is what the arm does: at 30 % everything is 30 % as fast, and nothing winds up.
+"""
+
+import math
+import time
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.core.records import Status
+from ur_admittance.core.views import scalar, vector
+from ur_admittance.errors import RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.robots.rtde import tool as rtde_tool
+from ur_admittance.robots.rtde.checks import check_ready, unlock_protective_stop
+from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
+from ur_admittance.robots.rtde.pace import Pace
+from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
+from ur_admittance.robots.rtde.wrench import BuiltinWrench
+from ur_admittance.runtime.robot import RobotInfo
+
+Array = NDArray[np.float64]
+
+STANDSTILL = 1e-3  # [rad/s]
+STOP_TIME = 3.0  # [s] that a stop may take before it counts as failed
+IDLE_WATCHDOG_HZ = 0.1  # while nothing moves: the slowest the robot allows
+KEEP_ALIVE = 1.0  # [s] between signs of life while nothing moves
+SMALLEST_SCALING = 0.01  # a tick needs dt > 0
+SAFETY_STOPS = (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
+
+
+class RtdeRobot:
+    """One UR e-Series (500 Hz) or CB3 (125 Hz). ``with RtdeRobot(host, model) as robot:``
+
+    With ``pacing="robot"`` (the default) ``read`` waits for the next robot cycle: one command per cycle.
+    """
+
+    def __init__(
+        self,
+        host: str,
+        model: RobotModel,
+        settings: RtdeSettings | None = None,
+        sensor: WrenchSource | None = None,
+    ) -> None:
+        self.host, self.model, self.settings = host, model, settings or RtdeSettings()
+        if (self.settings.sensor == "external") != (sensor is not None):
+            raise RobotError("an external sensor needs both: the setting sensor='external' and the sensor itself.")
+        self.sensor = sensor
+        self.period = 0.002  # [s]; known better after connect
+        self.reason = ""  # why the arm takes no commands, in plain words
+        self._info: RobotInfo | None = None
+        self._link: Link | None = None
+        self._pace = Pace(self.period, -1.0, self.settings.state_patience)
+        self._builtin: BuiltinWrench | None = None
+        self._driving = False  # commands are streamed and the watchdog is armed
+        self._lost_while_driving = False
+        self._status = Status.OK
+        self._refused = False
+        self._zero = np.zeros(6)  # of the raw wrench
+        self._rest = np.zeros(6)
+        self._sample: Any = None
+        self._command: Any = None
+        self._kept_alive = 0.0
+        self._epoch_ns = 0
+
+    # -- the protocol -------------------------------------------------------------------------------------------
+
+    def connect(self) -> RobotInfo:
+        s = self.settings
+        self.close()
+        ready = check_ready(self.host, self.model, s.connect_timeout, s.power_on, s.take_over)
+        if s.sensor == "raw" and ready.version < RAW_WRENCH_SINCE:
+            raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
+        self.period = 1.0 / ready.rate
+        link = self._link = Link(self.host, ready.version, s.sensor, s.rt_priority)
+        try:
+            sentences = [*ready.sentences, *rtde_tool.apply(link, s)]
+            self._builtin = rtde_tool.builtin_wrench(link, self.model, s, cb3=ready.version[0] <= 3)
+            self._begin(link)
+            if self._builtin is not None:
+                sentences += rtde_tool.doubts(self._mean_wrench(link, 20)[:3])
+            if self.sensor is not None:
+                self.sensor.start()
+        except BaseException:
+            self.close()
+            raise
+        if link.scaling() < 0.999:
+            sentences.append(f"The speed slider is at {100.0 * link.scaling():.0f} %: everything is that much slower.")
+        self._info = RobotInfo(
+            name=f"{self.model.name} at {self.host}",
+            model=self.model,
+            rate=ready.rate,
+            joint_names=self.model.joint_names,
+            simulated=ready.emulated,
+            sentences=tuple(sentences),
+        )
+        return self._info
+
+    @property
+    def info(self) -> RobotInfo:
+        """Who answered at ``connect``."""
+        if self._info is None:
+            raise RobotError(f"not connected to {self.host}: call connect() first.")
+        return self._info
+
+    def read(self, sample: Any) -> None:
+        if sample is not self._sample:
+            self._bind(sample)
+        link, pace = self._link, self._pace
+        if link is None:
+            self._joint_age[0] = self._wrench_age[0] = pace.silence
+            self._external_status[0] = self._status = Status.CONNECTION_LOST
+            return
+        if self.settings.pacing == "robot":
+            pace.wait(link.timestamp)
+        timestamp, q, qd, wrench = link.state()
+        self._dt[0] = pace.take(timestamp) * max(link.scaling(), SMALLEST_SCALING)
+        self._q[:] = q
+        self._qd[:] = qd
+        self._stamp[0] = self._epoch_ns + round(timestamp * 1e9)
+        silence = pace.silence
+        self._joint_age[0] = self._wrench_age[0] = silence
+        if self.sensor is not None:
+            self._wrench[:], self._wrench_age[0] = self.sensor.latest()
+        elif self._builtin is not None:
+            self._builtin.to_flange(self._q, np.array(wrench), self._wrench)
+        else:
+            self._wrench[:] = wrench
+            self._wrench -= self._zero
+        self._status = self._judge(link, silence)
+        self._external_status[0] = self._status
+        if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
+            self._kept_alive = time.monotonic()
+            link.call("kickWatchdog", timeout=0.05)
+
+    def write(self, command: Any) -> Array:
+        if command is not self._command:
+            self._command = command
+            self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
+        link, s = self._link, self.settings
+        if link is None or self.in_trouble:
+            return self._rest
+        wanted = self._qd_command if s.command == "speed" else self._q_command
+        if not math.isfinite(float(wanted.dot(wanted))):
+            self._refuse("the command is not finite")
+            return self._rest
+        if not self._driving and not self._start_driving(link):
+            return self._rest
+        if s.command == "speed":
+            sent = self._within_speed_limits(wanted)
+            accepted = link.speed_j(sent.tolist(), SPEEDJ_ACCELERATION, self.period)
+        else:
+            sent = wanted
+            accepted = link.servo_j(sent.tolist(), self.period, s.lookahead, s.gain)
+        if not accepted:
+            self._refuse("the robot did not take the command; its program has ended")
+        return sent
+
+    def stop(self) -> None:
+        """Brake and wait until the arm stands. RobotError when that cannot be confirmed."""
+        link = self._link
+        if link is None:
+            if self._lost_while_driving:
+                raise self._unconfirmed()
+            return
+        was_driving, self._driving = self._driving, False
+        if was_driving:
+            self._brake(link)
+        self._wait_for_standstill(link)
+        if was_driving and link.program_running():
+            link.call("setWatchdog", IDLE_WATCHDOG_HZ)
+            self._kept_alive = time.monotonic()
+
+    def zero_ft_sensor(self) -> None:
+        """Let the sensor read zero at its present load. Only at standstill, and not while commands are streamed."""
+        link = self._connected()
+        if self._driving:
+            raise RobotError("zeroing the sensor blocks for some cycles: stop the arm first.")
+        if max(abs(speed) for speed in link.state()[2]) > 0.01:
+            raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
+        if self.sensor is not None:
+            self.sensor.zero()
+        elif self.settings.sensor == "raw":
+            self._zero = self._mean_wrench(link, 50)
+        elif not link.call("zeroFtSensor"):
+            raise RobotError("the robot did not zero its sensor; is its program running?")
+
+    @property
+    def in_trouble(self) -> bool:
+        """A stop of the robot, a lost connection or a refused command: nothing is sent until recover()."""
+        return self._link is None or self._status != Status.OK or self._refused
+
+    def recover(self, unlock: bool = False) -> RobotInfo:
+        """After a stop or a lost connection, on explicit request: connect anew and start the program again.
+
+        unlock: release a protective stop, once its cause has been looked for.
+        """
+        if unlock:
+            unlock_protective_stop(self.host)
+        return self.connect()
+
+    def close(self) -> None:
+        """End the program on the robot and close the connections; the arm must stand already."""
+        link, self._link = self._link, None
+        self._driving = False
+        if link is not None:
+            link.close()
+            if self.sensor is not None:
+                self.sensor.stop()
+
+    def __enter__(self) -> "RtdeRobot":
+        self.connect()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.stop()
+        finally:
+            self.close()
+
+    # -- for a loop that follows the robot's clock ----------------------------------------------------------------
+
+    def wait_for_state(self) -> bool:
+        """Until a state newer than the one in use has arrived; False after a few periods without one."""
+        if self._link is None:
+            time.sleep(self.period)
+            return False
+        return self._pace.wait(self._link.timestamp)
+
+    def skip_to_now(self) -> None:
+        """What the robot has sent so far is nobody's to use: the next dt counts from here."""
+        if self._link is not None:
+            self._pace.take(self._link.timestamp())
+
+    @property
+    def cycles_waiting(self) -> int:
+        """Robot cycles between the state in use and the newest one."""
+        return 0 if self._link is None else round((self._link.timestamp() - self._pace.timestamp) / self.period)
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _connected(self) -> Link:
+        if self._link is None:
+            raise RobotError(f"not connected to {self.host}: call connect() first.")
+        return self._link
+
+    def _begin(self, link: Link) -> None:
+        link.call("setWatchdog", IDLE_WATCHDOG_HZ)
+        self._driving = self._refused = self._lost_while_driving = False
+        self._status, self.reason = Status.OK, ""
+        self._kept_alive = time.monotonic()
+        self._pace = Pace(self.period, link.timestamp(), self.settings.state_patience)
+        self._epoch_ns = time.time_ns() - round(self._pace.timestamp * 1e9)
+
+    def _start_driving(self, link: Link) -> bool:
+        """Before the first command: the program runs and the watchdog is armed."""
+        if not link.program_running() and not link.restart_program():
+            self._refuse("the control program does not start on the robot")
+            return False
+        if not link.call("setWatchdog", self.settings.watchdog_hz):
+            self._refuse("the robot did not arm its watchdog")
+            return False
+        self._pace.take(link.timestamp())  # arming took some cycles: this command belongs to the present one
+        self._driving = True
+        return True
+
+    def _judge(self, link: Link, silence: float) -> Status:
+        """The state of this cycle. Everything but OK stays until recover(): the cause may vanish by itself, the
+        consent of the operator does not come by itself."""
+        status, reason = link.trouble(self._driving, silence)
+        if status == Status.CONNECTION_LOST:
+            # closed before the library reconnects by itself: that is for recover() to do
+            self._lost_while_driving = self._driving
+            self.close()
+        elif self._status != Status.OK:
+            return self._status
+        elif status == Status.OK and self._refused:
+            status, reason = Status.COMMAND_REJECTED, self.reason
+        self.reason = reason
+        return status
+
+    def _refuse(self, reason: str) -> None:
+        self._refused, self.reason = True, reason
+
+    def _within_speed_limits(self, qd: Array) -> Array:
+        """The whole vector slowed down when a joint would exceed its speed: the direction stays."""
+        excess = float(np.max(np.abs(qd) / self.model.velocity))
+        return qd if excess <= 1.0 else qd / excess
+
+    def _brake(self, link: Link) -> None:
+        """The stop of the mode that moves the arm; if that fails the program is stopped from the dashboard."""
+        if not link.connected() or self._status in SAFETY_STOPS:
+            return  # the robot stops by itself: watchdog or safety system
+        stop = "speedStop" if self.settings.command == "speed" else "servoStop"
+        done = link.call(stop, self.settings.stop_deceleration, timeout=STOP_TIME)
+        if not done and link.connected():
+            link.stop_program()
+
+    def _wait_for_standstill(self, link: Link) -> None:
+        end = time.monotonic() + STOP_TIME
+        self._pace.take(link.timestamp())  # braking took a while, in which nobody has looked
+        while time.monotonic() < end and link.receiving(self._pace.silence):
+            timestamp, q, qd, _ = link.state()
+            self._pace.take(timestamp)
+            if max(abs(speed) for speed in qd) < STANDSTILL:
+                if self._sample is not None:
+                    self._q[:], self._qd[:] = q, qd
+                return
+            time.sleep(self.period)
+        if not link.receiving(self._pace.silence):
+            raise self._unconfirmed()
+        raise RobotError(f"the arm still moves {STOP_TIME:g} s after the stop: use the emergency stop.")
+
+    def _unconfirmed(self) -> RobotError:
+        return RobotError(
+            f"the connection to {self.host} is lost, so the stop cannot be confirmed; the robot's watchdog stops the "
+            f"arm {1e3 / self.settings.watchdog_hz:.0f} ms after the last command."
+        )
+
+    def _mean_wrench(self, link: Link, count: int) -> Array:
+        readings = []
+        for _ in range(count):
+            self._pace.wait(link.timestamp)
+            timestamp, _, _, wrench = link.state()
+            self._pace.take(timestamp)
+            readings.append(wrench)
+        return np.asarray(np.mean(readings, axis=0))
+
+    def _bind(self, sample: Any) -> None:
+        self._sample = sample
+        self._q, self._qd, self._wrench = (vector(sample, field) for field in ("q", "qd", "wrench"))
+        self._dt, self._stamp = scalar(sample, "dt"), scalar(sample, "stamp_ns")
+        self._joint_age, self._wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
+        self._external_status = scalar(sample, "external_status")

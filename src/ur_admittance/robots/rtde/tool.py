@@ -1,0 +1,73 @@
+"""TCP, payload and sensor source of a real robot: apply what was asked for, and say what looks wrong."""
+
+import numpy as np
+
+from ur_admittance.errors import RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.params import Parameters
+from ur_admittance.robots.rtde.link import Link
+from ur_admittance.robots.rtde.settings import RtdeSettings
+from ur_admittance.robots.rtde.wrench import BuiltinWrench
+
+GRAVITY = 9.81  # [m/s2]
+DOUBTFUL_FORCE = 4.0  # [N] at rest; the accuracy of the built-in sensor is some newtons
+
+
+def apply(link: Link, settings: RtdeSettings) -> list[str]:
+    """Set TCP and payload; what a user must know about them."""
+    s = settings
+    if s.tcp is not None and not link.call("setTcp", list(s.tcp)):
+        raise RobotError("the robot did not take the TCP offset.")
+    if s.payload_kg is not None and not link.call("setPayload", s.payload_kg, list(s.payload_cog)):
+        raise RobotError(f"the robot did not take the payload of {s.payload_kg} kg.")
+    if s.sensor == "raw":
+        return ["The raw wrench holds the tool's weight: calibrate tool.mass and tool.center_of_mass."]
+    if s.sensor == "external":
+        return ["The wrench comes from an external sensor: calibrate tool.mass and tool.center_of_mass."]
+    payload = link.payload() if s.payload_kg is None else (s.payload_kg, list(s.payload_cog))
+    if payload is None:
+        return ["This software does not tell its payload: check it on the pendant, a wrong one acts as a push."]
+    if payload[0] == 0.0:
+        return ["The payload is 0 kg: the weight of any tool will act as a push; set the payload of the tool."]
+    return [f"The robot removes the weight of its payload ({payload[0]:.3g} kg) from the wrench."]
+
+
+def builtin_wrench(link: Link, model: RobotModel, settings: RtdeSettings, cb3: bool) -> BuiltinWrench | None:
+    """The conversion of actual_TCP_force, when that is the source."""
+    if settings.sensor != "builtin":
+        return None
+    if not cb3:
+        return BuiltinWrench(model)
+    tcp = settings.tcp or link.call("getTCPOffset")
+    if tcp is None:
+        raise RobotError("the robot does not tell its TCP, about which a CB3 reports its wrench.")
+    return BuiltinWrench(model, tcp)
+
+
+def doubts(force: np.ndarray) -> list[str]:
+    """At rest and free a compensated wrench is zero; what is left along gravity looks like a wrong payload.
+
+    force: mean of actual_TCP_force (3,) [N]; z of the UR base points up as that of base_link does."""
+    size, upwards = float(np.linalg.norm(force)), float(force[2])
+    if size < DOUBTFUL_FORCE:
+        return []
+    error, direction = abs(upwards) / GRAVITY, "heavy" if upwards > 0.0 else "light"
+    return [
+        f"The sensor reads {size:.1f} N at rest: the payload is about {error:.2g} kg too {direction}, or the tool "
+        "touches something, or the sensor wants to be zeroed."
+    ]
+
+
+def check_parameters(parameters: Parameters, settings: RtdeSettings) -> None:
+    """The built-in wrench is compensated and given about the flange: nothing of that may be done twice."""
+    if settings.sensor != "builtin":
+        return
+    if parameters.tool.mass > 0.0:
+        raise RobotError(
+            f"tool.mass = {parameters.tool.mass:g} kg: must be 0 with the robot's compensated wrench, which has the "
+            "payload's weight removed already; or choose the sensor source 'raw'."
+        )
+    if any(parameters.sensor.rotation) or any(parameters.sensor.position):
+        raise RobotError(
+            "sensor.rotation and sensor.position: must be 0 with the robot's own sensor, which is the flange."
+        )

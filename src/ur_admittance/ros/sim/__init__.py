@@ -1,0 +1,1 @@
+"""A simulated UR as a ROS 2 robot."""
