@@ -275,6 +275,8 @@ def test_an_oversized_datagram_is_answered_with_the_limit(name, mailbox, control
         assert json.loads(sender.recv(4096)) == {
             "accepted": False,
             "text": f"message refused: longer than {MAX_MESSAGE_BYTES} bytes",
+            "code": "malformed",
+            "name": "",
         }
     with pytest.raises(UrAdmittanceError, match="at most 8192 are allowed"):
         send({"set": {"x": "y" * 9000}}, name)

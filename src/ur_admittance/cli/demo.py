@@ -45,6 +45,7 @@ def demo(
         starting = other.submit(dashboard.start, name, host, port, token, folder, shadows)
         try:
             from ur_admittance.apps.live.run import run_live
+            from ur_admittance.apps.operate import LOOP_PRIORITY
 
             report = run_live(
                 model,
@@ -52,7 +53,7 @@ def demo(
                 name=name,
                 restless=not calm,
                 duration=duration,
-                privileged=realtime,
+                priority=LOOP_PRIORITY if realtime else None,
                 say=say,
                 beside=lambda: _page(starting, browser),
             )

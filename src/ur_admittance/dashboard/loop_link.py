@@ -13,6 +13,7 @@ import numpy as np
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer, send
+from ur_admittance.runtime.requests import Code
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 Told = Callable[[Answer], None]
@@ -140,7 +141,7 @@ class LoopLink:
         try:
             return send(message, self.name, ANSWER_S)
         except (UrAdmittanceError, OSError, ValueError) as error:
-            return Answer(False, str(error))
+            return Answer(False, str(error), Code.REFUSED)
 
     def close(self) -> None:
         self._queue.put(None)

@@ -25,6 +25,7 @@ from ur_admittance.dashboard.plots import Plots, speed_limits
 from ur_admittance.dashboard.status import absent_html, status_html
 from ur_admittance.dashboard.tuner import Tuner
 from ur_admittance.model import RobotModel, robot_model
+from ur_admittance.runtime.requests import Code
 
 FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks
@@ -151,7 +152,7 @@ class LivePage:
         """Only a simulation answers; for a real arm there is no hand to simulate."""
         answer = self.link.ask({"scene": {}})
         if not answer.accepted:
-            if "unknown" in answer.text:
+            if answer.code == Code.UNKNOWN_KIND:
                 self._simulated = self._restless = False
                 self._panel.simulated(False)
             return

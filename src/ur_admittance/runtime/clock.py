@@ -9,6 +9,7 @@ that have passed are skipped and counted: a burst of catch-up cycles would integ
 import ctypes
 import sys
 import time
+from typing import Protocol
 
 from ur_admittance.errors import UrAdmittanceError
 
@@ -26,6 +27,32 @@ CALIBRATION_SLEEPS = 20
 CALIBRATION_SLEEP_S = 0.001
 
 
+class Clock(Protocol):
+    """What paces a loop: deadlines of its own, a simulation, or the arm that it drives."""
+
+    period_ns: int
+    period: float  # [s]
+    missed: int  # deadlines skipped since start
+    deadline_ns: int  # of the cycle that runs now
+    woke_ns: int  # when it really began
+
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+
+    def wait(self) -> bool:
+        """Until the next cycle. False: no time has passed (a simulation that is paused), so there is nothing to do
+        but to listen."""
+        ...
+
+    def now_ns(self) -> int:
+        """For measuring how long work takes; any origin."""
+        ...
+
+    def time_ns(self) -> int:
+        """Time stamp of the current cycle."""
+        ...
+
+
 class RealTimeClock:
     """Waits for real deadlines: sleeps until shortly before, then polls the clock.
 
@@ -33,16 +60,15 @@ class RealTimeClock:
     45 us in a virtual machine), so that most cycles begin sharply and almost nothing is spent on polling.
     """
 
-    realtime = True
-
     def __init__(self, rate: float, spin_ns: int | None = None) -> None:
         """rate [Hz]; spin_ns: polling time before a deadline [ns], None: measure it."""
         self.period_ns = _period_ns(rate)
         self.period = self.period_ns / NANOSECONDS  # [s]
         self.spin_ns = 0 if spin_ns is None else spin_ns
-        self.missed = 0  # deadlines skipped since start
-        self.deadline_ns = 0  # of the cycle that runs now, monotonic
-        self.woke_ns = 0  # when it really began
+        self.missed = 0
+        self.skipped = 0  # by the last wait
+        self.deadline_ns = 0  # monotonic
+        self.woke_ns = 0
         self._measure = spin_ns is None
         self._epoch_offset_ns = 0
         self._slack_before_ns = -1
@@ -63,8 +89,8 @@ class RealTimeClock:
             _timer_slack(self._slack_before_ns)
             self._slack_before_ns = -1
 
-    def wait(self) -> int:
-        """Sleep until the next deadline; returns how many deadlines were skipped because they had passed."""
+    def wait(self) -> bool:
+        """Sleep until the next deadline; those that had passed are skipped and counted."""
         period = self.period_ns
         deadline = self.deadline_ns + period
         now = time.monotonic_ns()
@@ -84,7 +110,11 @@ class RealTimeClock:
             now = time.monotonic_ns()
         self.deadline_ns = deadline
         self.woke_ns = now
-        return skipped
+        self.skipped = skipped
+        return True
+
+    def now_ns(self) -> int:
+        return time.perf_counter_ns()
 
     def time_ns(self) -> int:
         """Wall-clock time of the current cycle [ns since 1970], immune to a clock that is set while the loop runs."""
@@ -93,8 +123,6 @@ class RealTimeClock:
 
 class LockstepClock:
     """Never waits: a simulation runs as fast as it can, in steps of exactly one period, always with the same stamps."""
-
-    realtime = False
 
     def __init__(self, rate: float) -> None:
         self.period_ns = _period_ns(rate)
@@ -109,17 +137,18 @@ class LockstepClock:
     def stop(self) -> None:
         pass
 
-    def wait(self) -> int:
+    def wait(self) -> bool:
         self.deadline_ns += self.period_ns
         self.woke_ns = self.deadline_ns
-        return 0
+        return True
+
+    def now_ns(self) -> int:
+        """Work takes no simulated time, so a recording of it is always the same."""
+        return self.woke_ns
 
     def time_ns(self) -> int:
         """Simulated time since the start [ns]."""
         return self.woke_ns
-
-
-Clock = RealTimeClock | LockstepClock
 
 
 def _period_ns(rate: float) -> int:

@@ -48,6 +48,7 @@ LOOP = np.dtype(
         ("publish", np.float64),  # time that publishing the last cycle took [s]
         ("missed", np.int64),  # deadlines skipped since the start
         ("overruns", np.int64),  # cycles that took longer than the period, since the start
+        ("stalls", np.int64),  # pauses of more than 0.1 s, each a fault, since the start
     ],
     align=True,
 )

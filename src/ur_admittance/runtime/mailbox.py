@@ -4,9 +4,10 @@
     {"request": "activate" | "deactivate" | "stop" | "reset_fault" | "latch_reference" | "zero_ft_sensor"}
     {"reference": {"twist": [6]} | {"wrench": [6]} | {"position": [3], "rotation": [[3], [3], [3]]}}
 
-The answer is {"accepted": true or false, "text": "..."}. The loop only looks whether something has arrived (0.6 us);
-nobody can make it wait. A message that is malformed, too long or refused is answered with a sentence. What one costs
-the loop, after its command is out: a request 5 us, parameters 0.5 ms (validation), none of the hostile ones tried more.
+The answer is {"accepted": true or false, "text": "...", "code": "done", "name": ""}: the text is for people, the code
+(requests.py) for programs. The loop only looks whether something has arrived (0.6 us); nobody can make it wait. A
+message that is malformed, too long or refused is answered with a sentence. What one costs the loop, after its command
+is out: a request 5 us, parameters 0.5 ms (validation), none of the hostile ones tried more.
 """
 
 import contextlib
@@ -15,7 +16,7 @@ import os
 import select
 import socket
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params.sentences import nearest
 from ur_admittance.runtime import registry
 from ur_admittance.runtime.interfaces import Controller
-from ur_admittance.runtime.requests import HANDLERS, UNKNOWN, Handler, checked_object
+from ur_admittance.runtime.requests import HANDLERS, Code, Handler, RequestError, checked_object
 
 MAX_MESSAGE_BYTES = 8192  # parsing one of these takes 0.1 ms; a complete set of parameters has 2000
 _ANSWER_BYTES = 4096
@@ -32,7 +33,9 @@ _ANSWER_BYTES = 4096
 @dataclass(frozen=True)
 class Answer:
     accepted: bool
-    text: str
+    text: str  # for people
+    code: Code  # for programs
+    name: str = ""  # of the unknown parameter or kind
 
 
 class Mailbox:
@@ -63,20 +66,23 @@ class Mailbox:
     def answer(self, controller: Controller, message: bytes) -> Answer:
         """Apply one message to the controller."""
         if len(message) > MAX_MESSAGE_BYTES:
-            return Answer(False, f"message refused: longer than {MAX_MESSAGE_BYTES} bytes")
+            return Answer(False, f"message refused: longer than {MAX_MESSAGE_BYTES} bytes", Code.MALFORMED)
         try:
             kind, value = checked_object(message)
             handler = self.handlers.get(kind)
             if handler is None:
-                raise UrAdmittanceError(
-                    f"message kind {kind[:40]!r} is unknown; known: {', '.join(sorted(self.handlers))}"
+                known = ", ".join(sorted(self.handlers))
+                raise RequestError(
+                    f"message kind {kind[:40]!r} is unknown; known: {known}", Code.UNKNOWN_KIND, kind[:40]
                 )
             text = handler(controller, value)
+        except RequestError as error:
+            return Answer(False, str(error)[:2000], error.code, error.name)
         except UrAdmittanceError as error:
-            return Answer(False, str(error)[:2000])
+            return Answer(False, str(error)[:2000], Code.REFUSED)
         except Exception as error:  # whatever a stranger sends must not reach the loop as an exception
-            return Answer(False, f"message refused: {type(error).__name__}: {str(error)[:200]}")
-        return Answer(True, text or "done")
+            return Answer(False, f"message refused: {type(error).__name__}: {str(error)[:200]}", Code.MALFORMED)
+        return Answer(True, text or "done", Code.DONE)
 
     def close(self) -> None:
         self._socket.close()
@@ -106,11 +112,10 @@ def send(message: dict[str, Any], name: str = registry.DEFAULT_NAME, timeout: fl
             raise UrAdmittanceError(f"no controller named {name!r} is running") from None
         except PermissionError:
             raise UrAdmittanceError(f"controller {name!r} belongs to another user") from None
-    answer = json.loads(raw)
-    text = str(answer["text"])
-    if text.endswith(UNKNOWN):
-        text += f"; the nearest known name is {nearest(text.removesuffix(UNKNOWN))}"
-    return Answer(bool(answer["accepted"]), text)
+    answer = Answer(**json.loads(raw))
+    if answer.code == Code.UNKNOWN_PARAMETER:
+        return replace(answer, text=f"{answer.text}; the nearest known name is {nearest(answer.name)}")
+    return answer
 
 
 def _bind(path: Path, name: str) -> socket.socket:

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,25 @@ ROTATION_TOLERANCE = 1e-6
 # Looking for the nearest known name takes 2 ms, for a name of thousands of letters half a second: that is done by the
 # sender. In the loop an unknown name is one look-up.
 KNOWN = frozenset(Parameters().flat())
-UNKNOWN = " is not a parameter"
 LONGEST_LIST = 16
+
+
+class Code(str, Enum):
+    """What became of a message; the text that goes with it is for people."""
+
+    DONE = "done"
+    REFUSED = "refused"
+    MALFORMED = "malformed"
+    UNKNOWN_KIND = "unknown_kind"
+    UNKNOWN_PARAMETER = "unknown_parameter"
+
+
+class RequestError(UrAdmittanceError):
+    """A message that cannot be applied. name: the parameter or kind that is meant."""
+
+    def __init__(self, text: str, code: Code, name: str = "") -> None:
+        super().__init__(text)
+        self.code, self.name = code, name
 
 
 def checked_object(message: bytes) -> tuple[str, Any]:
@@ -29,9 +47,11 @@ def checked_object(message: bytes) -> tuple[str, Any]:
     try:
         content = json.loads(message.decode(), parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise UrAdmittanceError(f"message refused: no valid JSON ({str(error)[:100]})") from None
+        raise RequestError(f"message refused: not valid JSON ({str(error)[:100]})", Code.MALFORMED) from None
     if not isinstance(content, dict) or len(content) != 1:
-        raise UrAdmittanceError('message refused: must be one JSON object with one key, such as {"request": "stop"}')
+        raise RequestError(
+            'message refused: must be one JSON object with one key, such as {"request": "stop"}', Code.MALFORMED
+        )
     kind, value = next(iter(content.items()))
     return kind, value
 
@@ -44,7 +64,7 @@ def apply_set(controller: Controller, value: Any) -> str:
     changes = flatten(value)
     for name, new in changes.items():
         if name not in KNOWN:
-            raise UrAdmittanceError(f"{name[:60]}{UNKNOWN}")
+            raise RequestError(f"{name[:60]} is not a parameter", Code.UNKNOWN_PARAMETER, name[:60])
         if isinstance(new, list) and len(new) > LONGEST_LIST:
             raise UrAdmittanceError(f"{name}: has {len(new)} values; no parameter has more than {LONGEST_LIST}")
     controller.set_parameters(changes)

@@ -43,7 +43,7 @@ def run_live(
     """Run until a signal comes; other processes see it and touch it under `name`.
 
     restless: the hand pushes by itself until somebody takes over; say: told what is being loaded; options as
-    runtime.operate.operate (duration, log, privileged ...).
+    apps.operate.operate (duration, log, priority ...).
     """
     say(f"building the simulated {model}")
     arm = robot_model(model)

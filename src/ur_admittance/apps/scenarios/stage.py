@@ -11,12 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.core.records import COMMAND, SAMPLE, Mode, new
+from ur_admittance.core.records import COMMAND, SAMPLE, new
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.runtime.clock import LockstepClock
-from ur_admittance.runtime.interfaces import LOOP
+from ur_admittance.runtime.interfaces import Controller, Publisher
+from ur_admittance.runtime.loop import Loop
 from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
 from ur_admittance.simulation.robot import SimulatedRobot
 
@@ -81,12 +82,11 @@ class Stage:
         self.controller.configure()
         self.duration = duration  # [s] simulated, for the progress bar
         self._recorder = Recorder(setup.log, model=setup.robot, rate=1.0 / self.period) if setup.log else None
-        self._clock, self._loop = LockstepClock(1.0 / self.period), new(LOOP)
-        self._samples, self._commands = new(SAMPLE, FIRST_ROOM), new(COMMAND, FIRST_ROOM)
-        self._contacts = np.zeros((FIRST_ROOM, 6))
-        self._cycles = 0
+        self._kept = _Keeper(self.world)
+        publishers: list[Publisher] = [self._kept, *([self._recorder] if self._recorder else [])]
+        self._loop = Loop(self.controller, self.robot, LockstepClock(1.0 / self.period), publishers)
         self.robot.connect()
-        self._clock.start()
+        self._loop.clock.start()
         self.run(0.02)  # the first cycles load compiled code
         self._started = time.perf_counter()
         self.controller.activate()
@@ -95,7 +95,7 @@ class Stage:
     @property
     def time(self) -> float:
         """Simulated time since the stage was built [s]."""
-        return self._cycles * self.period
+        return self._loop.ticks * self.period
 
     @property
     def position(self) -> Array:
@@ -104,11 +104,13 @@ class Stage:
 
     def run(self, seconds: float, script: Script | None = None, until: Callable[["Stage"], bool] | None = None) -> bool:
         """Simulate. Ends early, with True, when ``until`` holds."""
-        begin = self._cycles
+        begin = self._loop.ticks
         for _ in range(round(seconds / self.period)):
             if script is not None:
-                script(self, (self._cycles - begin) * self.period)
-            self._cycle()
+                script(self, (self._loop.ticks - begin) * self.period)
+            self._loop.cycle()
+            if self.setup.progress is not None and self._loop.ticks % 250 == 0:
+                self.setup.progress(min(self.time, self.duration), self.duration)
             if until is not None and until(self):
                 return True
         return False
@@ -121,44 +123,36 @@ class Stage:
 
     def finish(self) -> "Trace":
         """Slow down, stop, close the log."""
-        if self.controller.mode == Mode.ACTIVE:
-            self.controller.deactivate()
-            self.run(1.0, until=lambda stage: stage.controller.mode == Mode.INACTIVE)
+        self._loop.slow_down()
         wall = time.perf_counter() - self._started
         self.robot.stop()
         if self._recorder is not None:
             self._recorder.close()
-        return Trace(
-            sample=self._samples[: self._cycles],
-            command=self._commands[: self._cycles],
-            contact=self._contacts[: self._cycles],
-            period=self.period,
-            realtime_factor=(self.time - 0.02) / wall,
-            parameters=self.parameters,
-        )
+        sample, command, contact = self._kept.rows()
+        factor = (self.time - 0.02) / wall
+        return Trace(sample, command, contact, self.period, factor, self.parameters)
 
-    def _cycle(self) -> None:
-        controller = self.controller
-        self._clock.wait()
-        self.robot.read(controller.sample)
-        controller.update()
-        self.robot.write(controller.command)
-        if self._cycles == len(self._samples):
+
+class _Keeper:
+    """A publisher that keeps every cycle."""
+
+    def __init__(self, world: World) -> None:
+        self._world, self._count = world, 0
+        self._samples, self._commands = new(SAMPLE, FIRST_ROOM), new(COMMAND, FIRST_ROOM)
+        self._contacts = np.zeros((FIRST_ROOM, 6))
+
+    def publish(self, controller: Controller, loop: Any) -> None:
+        if self._count == len(self._samples):
             self._samples, self._commands, self._contacts = (
                 np.concatenate([part, np.zeros_like(part)]) for part in (self._samples, self._commands, self._contacts)
             )
-        self._samples[self._cycles] = controller.sample
-        self._commands[self._cycles] = controller.command
-        self._contacts[self._cycles] = self.world.contact_wrench
-        self._cycles += 1
-        if self._recorder is not None:
-            self._loop["sequence"] = self._cycles
-            self._loop["time_ns"] = self._clock.time_ns()
-            self._loop["period"] = self.period
-            self._loop["params_revision"] = controller.params["revision"]
-            self._recorder.publish(controller, self._loop)
-        if self.setup.progress is not None and self._cycles % 250 == 0:
-            self.setup.progress(min(self.time, self.duration), self.duration)
+        self._samples[self._count] = controller.sample
+        self._commands[self._count] = controller.command
+        self._contacts[self._count] = self._world.contact_wrench
+        self._count += 1
+
+    def rows(self) -> tuple[NDArray[Any], NDArray[Any], Array]:
+        return self._samples[: self._count], self._commands[: self._count], self._contacts[: self._count]
 
 
 @dataclass(frozen=True)

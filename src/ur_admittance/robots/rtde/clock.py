@@ -23,13 +23,13 @@ class RobotClock(RealTimeClock):
         self._robot.skip_to_now()
         self._begun = False
 
-    def wait(self) -> int:
+    def wait(self) -> bool:
         """Until the next state; after a few periods without one the cycle runs all the same, and the ages tell."""
         arrived = self._robot.wait_for_state()
         self.woke_ns = time.monotonic_ns()
         self.deadline_ns = self.woke_ns
         # what passed before the first cycle was nobody's to use
-        skipped = max(0, self._robot.cycles_waiting - 1) if arrived and self._begun else 0
+        self.skipped = max(0, self._robot.cycles_waiting - 1) if arrived and self._begun else 0
         self._begun = True
-        self.missed += skipped
-        return skipped
+        self.missed += self.skipped
+        return True

@@ -135,11 +135,11 @@ class SimNode(Node):  # type: ignore[misc]
         clock.start()
         simulated_time = self._clock_publisher is not None
         while not self._end:
-            late = clock.wait()
+            clock.wait()
             try:
                 with self.lock:
                     self._take_commands()
-                    for _ in range(1 if simulated_time else 1 + min(late, MOST_STEPS)):
+                    for _ in range(1 if simulated_time else 1 + min(clock.skipped, MOST_STEPS)):
                         self.world.step(self.drive.advance(), None, self.period)
                     self._publish()
             except SimulationError as error:
