@@ -168,16 +168,25 @@ def connected_arm(
         yield CalmArm(device, info.model, 1.0 / info.rate, commanding=commanding), info
 
 
-def _ros_arm(parameters: "Parameters", wrench_topic: str, commanding: bool) -> Any:
+@contextmanager
+def _ros_arm(parameters: "Parameters", wrench_topic: str, commanding: bool) -> "Iterator[CalmArm]":
+    from ur_admittance.calibration.arm import CalmArm
     from ur_admittance.errors import RobotError
 
     try:
-        from ur_admittance.ros.borrowed import borrowed_arm
+        from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
+        from ur_admittance.robots.ros.robot import RosRobot, RosSettings
     except ImportError as error:
         raise RobotError(
             f"--robot ros: needs ROS 2 ({error}): source your installation, or pip install 'ur-admittance[ros]'."
         ) from None
-    return borrowed_arm(parameters, wrench_topic, commanding)
+    p = parameters
+    settings = RosSettings(
+        p.control_rate, p.base_link, p.tip_link, wrench_topic=wrench_topic or WRENCH_TOPIC, driving=commanding
+    )
+    with RosRobot(settings) as robot:
+        clock = robot.clock()
+        yield CalmArm(robot, robot.model, clock.period, clock.wait, commanding=commanding)
 
 
 def parameters_for(file: Path | None, robot: str) -> "Parameters":

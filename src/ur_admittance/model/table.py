@@ -41,6 +41,23 @@ def robot_model(name: str) -> RobotModel:
     return _from_entry(key, _table()[key])
 
 
+def nearest_model(model: RobotModel, tolerance: float = 0.02) -> str:
+    """Name of the UR type with the same kinematics up to ``tolerance`` [m], as calibration moves them; for an arm that
+    is none of them its own name. A description may call every type "ur"."""
+    home = np.array(model.home)
+    postures = (home, home + 0.7, np.zeros(6))
+    flange = [model.forward(q)[1] for q in postures]
+
+    def distance(name: str) -> float:
+        known = robot_model(name)
+        return max(float(np.linalg.norm(known.forward(q)[1] - p)) for q, p in zip(postures, flange, strict=True))
+
+    own = model.name.lower()
+    names = sorted(MODEL_NAMES, key=lambda name: (distance(name), name != own))
+    best = own if own in MODEL_NAMES and distance(own) <= tolerance else names[0]
+    return best if distance(best) <= tolerance else model.name
+
+
 def _from_entry(name: str, entry: Mapping[str, Any]) -> RobotModel:
     chain = [Pose(rotation_from_rpy(origin["rpy"]), np.array(origin["xyz"])) for origin in entry["joint_origin"]]
     chain[0] = T_BASE_LINK_UR_BASE @ chain[0]

@@ -11,7 +11,7 @@ import numpy as np
 
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.robot import HOME
-from ur_admittance.ros.commanding_node import COMMANDING, CommandingNode
+from ur_admittance.ros.arm_node import COMMANDING, ArmNode
 from ur_admittance.ros.run import run
 
 CONFIGURATIONS = {
@@ -27,7 +27,7 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 }
 
 
-class InitRobot(CommandingNode):
+class InitRobot(ArmNode):
     """Straight in joint space; a quintic in time, at most half a radian per second."""
 
     def __init__(self) -> None:
@@ -47,8 +47,6 @@ class InitRobot(CommandingNode):
 
     def work(self) -> int:
         with self.calm_arm(None) as arm:
-            if arm is None:
-                return 1
             model = arm.model
             names = list(self.parameters.joints)
             goal = np.array([self.goal[names.index(name)] for name in model.joint_names])

@@ -1,10 +1,11 @@
 """What the controller tells: velocity and pose error for plots, the state in words, diagnostics."""
 
 import json
-from collections.abc import Callable
 from typing import Any
 
-from geometry_msgs.msg import Twist, TwistStamped, Vector3
+import numpy as np
+from geometry_msgs.msg import Twist, TwistStamped, Vector3, WrenchStamped
+from numpy.typing import NDArray
 from rclpy.node import Node
 from std_msgs.msg import Header, String
 
@@ -15,17 +16,18 @@ from ur_admittance.core.views import vector
 from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.outputs import MARKS
 from ur_admittance.robots.ros.polled import COMMANDS, LATCHED
+from ur_admittance.ros.sim import messages
 
 VELOCITY_TOPIC = "/admittance_cartesian_velocity"
 ERROR_TOPIC = "/admittance_pose_error"
 
 
 class Monitor:
-    """Two streams of six numbers, published from the loop as prepared bytes."""
+    """Two streams of six numbers, published from the loop as prepared bytes, in every n-th cycle."""
 
-    def __init__(self, node: Node, controller: AdmittanceController, stamp: Callable[[], int]) -> None:
+    def __init__(self, node: Node, controller: AdmittanceController, every: int) -> None:
         frame = controller.parameters.base_link
-        self._stamp = stamp
+        self._every = every
         self._publishers = [node.create_publisher(TwistStamped, t, COMMANDS) for t in (VELOCITY_TOPIC, ERROR_TOPIC)]
         self._node = node
         self._streams = []
@@ -34,8 +36,10 @@ class Monitor:
             numbers = message.doubles(MARKS[:6])
             self._streams.append((publisher.handle.publish_raw, message, numbers, vector(controller.command, field)))
 
-    def publish(self) -> None:
-        stamp = self._stamp()
+    def publish(self, controller: Any, loop: Any) -> None:
+        if loop["sequence"][0] % self._every:
+            return
+        stamp = int(loop["time_ns"][0])
         for publish, message, numbers, source in self._streams:
             numbers[:] = source
             message.set_stamp(stamp)
@@ -49,6 +53,19 @@ class Monitor:
 def _marked(frame: str) -> TwistStamped:
     linear, angular = Vector3(x=MARKS[0], y=MARKS[1], z=MARKS[2]), Vector3(x=MARKS[3], y=MARKS[4], z=MARKS[5])
     return TwistStamped(header=Header(frame_id=frame), twist=Twist(linear=linear, angular=angular))
+
+
+class WrenchStream:
+    """A WrenchStamped topic, published as prepared bytes."""
+
+    def __init__(self, node: Node, topic: str, frame: str) -> None:
+        self._publisher = node.create_publisher(WrenchStamped, topic, COMMANDS)
+        self._message, self._numbers = messages.wrench(frame)
+
+    def send(self, stamp_ns: int, wrench: NDArray[np.float64] | Any) -> None:
+        self._numbers[:] = wrench
+        self._message.set_stamp(stamp_ns)
+        self._publisher.handle.publish_raw(bytes(self._message.data))
 
 
 class StateTopic:

@@ -5,13 +5,14 @@
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
+from ur_admittance.calibration.file import with_calibration
 from ur_admittance.errors import ParameterError, UrAdmittanceError
 from ur_admittance.params import Parameters, sentences
 from ur_admittance.params.fields import LARGEST
@@ -85,6 +86,20 @@ class SchemaParameters:
 
     parameters: Parameters
 
+    def declare_options(self: Any, options: Mapping[str, tuple[Any, str]]) -> None:
+        """Parameters of this node alone, fixed at its start: name -> (default, description)."""
+        for name, (default, text) in options.items():
+            self.declare_parameter(name, default, ParameterDescriptor(description=text, read_only=True))
+
+    def option(self: Any, name: str) -> Any:
+        value = self.get_parameter(name).value
+        return list(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+
+    def calibrated(self: Any, parameters: Parameters) -> Parameters:
+        """With the option calibration_file, if there is one and it is given."""
+        file = self.option("calibration_file") if self.has_parameter("calibration_file") else ""
+        return with_calibration(parameters, file) if file else parameters
+
     def declare_schema(self: Any, base: Parameters, only: tuple[str, ...] = ()) -> None:
         """Declare every parameter of the schema (or those in the groups ``only``), with what the command line and the
         parameter files give. Raises ParameterError with the sentence."""
@@ -110,14 +125,24 @@ class SchemaParameters:
     def take_over(self, candidate: Parameters) -> None:
         """A node with a controller hands the parameters on; raises ParameterError to refuse them."""
 
+    def parameters_shown(self, parameters: Parameters) -> None:
+        """For what a node keeps besides its controller."""
+
+    def in_force(self) -> Parameters:
+        """What the next change starts from; a node with a controller asks it, whom others may have changed."""
+        return self.parameters
+
     def change_parameters(self: Any, changes: Mapping[str, Any]) -> None:
         """Change parameters from inside the node, and show it. Raises ParameterError."""
-        self._accept(self.parameters.changed(changes), [])
-
-    def _accept(self: Any, candidate: Parameters, others: list[Parameter]) -> SetParametersResult:
+        candidate = self.in_force().changed(changes)
         self.take_over(candidate)
+        self.show_parameters(candidate)
+
+    def show_parameters(self: Any, candidate: Parameters, others: Sequence[Parameter] = ()) -> SetParametersResult:
+        """Let the ROS parameters say what is in force."""
         before, after = self.parameters.flat(), candidate.flat()
         self.parameters = candidate
+        self.parameters_shown(candidate)
         shown = [
             Parameter(name, value=to_ros(row, after[name]))
             for name, row in self.schema_rows.items()
@@ -125,7 +150,7 @@ class SchemaParameters:
         ]
         if not shown and not others:
             return SetParametersResult(successful=True)
-        return Node.set_parameters_atomically(self, shown + others)
+        return Node.set_parameters_atomically(self, [*shown, *others])
 
     def set_parameters_atomically(self: Any, parameter_list: list[Parameter]) -> SetParametersResult:
         """All or nothing, as ROS wants it; a refusal is the schema's sentence."""
@@ -142,7 +167,9 @@ class SchemaParameters:
                     others.append(parameter)
                 else:
                     raise sentences.unknown(parameter.name)
-            return self._accept(self.parameters.changed(changes), others)
+            candidate = self.in_force().changed(changes)
+            self.take_over(candidate)
+            return self.show_parameters(candidate, others)
         except UrAdmittanceError as error:
             return SetParametersResult(successful=False, reason=str(error))
 

@@ -4,7 +4,6 @@ rclpy's own signal handlers would close the context before a last command can be
 event here; the main thread then ends the executor's thread and lets the node finish.
 """
 
-import os
 import signal
 import sys
 import threading
@@ -17,7 +16,9 @@ from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.robots.ros.robot import use_own_prefix
 
+INTERRUPTED = 130  # exit code of a program that a signal ended before its work was done, as shells have it
 SPIN_S = 0.5  # longest sleep of the executor before it looks whether it shall end
 
 
@@ -79,8 +80,11 @@ def run(make: Callable[[], Any], args: list[str] | None = None) -> int:
         else:
             told.wait()
     except UrAdmittanceError as error:
-        _print(error)
-        code = 2
+        if told.is_set():
+            code = INTERRUPTED
+        else:
+            _print(error)
+            code = 2
     finally:
         _end(node, spinner)
         for number, handler in handlers.items():
@@ -104,8 +108,3 @@ def _end(node: Any, spinner: Spinner | None) -> None:
 def _print(error: Exception) -> None:
     program = sys.argv[0].rsplit("/", 1)[-1].removesuffix(".py")
     print(f"{program}: {error}", file=sys.stderr)  # noqa: T201
-
-
-def use_own_prefix() -> None:
-    """The wheels do not set AMENT_PREFIX_PATH; a ROS installation does."""
-    os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)

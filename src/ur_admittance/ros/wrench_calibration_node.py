@@ -17,8 +17,7 @@ from ur_admittance.calibration import Reading, identify, report, session
 from ur_admittance.calibration.file import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
 from ur_admittance.robots.ros.polled import LATCHED
-from ur_admittance.ros.commanding_node import COMMANDING, CommandingNode
-from ur_admittance.ros.reader_node import RAW_TOPIC
+from ur_admittance.ros.arm_node import COMMANDING, RAW_TOPIC, ArmNode
 from ur_admittance.ros.run import run
 from ur_admittance.ros.services import offer
 
@@ -29,7 +28,7 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 }
 
 
-class WrenchCalibrationNode(CommandingNode):
+class WrenchCalibrationNode(ArmNode):
     """The work is done in the main thread, one job after the other; services only order it."""
 
     def __init__(self) -> None:
@@ -67,15 +66,12 @@ class WrenchCalibrationNode(CommandingNode):
     def _do(self, job: str) -> None:
         if job == "calibrate":
             with self.calm_arm(RAW_TOPIC) as arm:
-                if arm is None:
-                    return
                 count = int(self.option("poses"))
                 result = session.calibrate(arm, self.parameters, count, say=self._say, robot=arm.model.name)
         elif job == "take_pose":
-            with self.calm_arm(RAW_TOPIC, commanding=False) as arm:
-                if arm is not None:
-                    self._readings.append(arm.read_at_rest())
-                    self._say(f"{len(self._readings)} poses taken")
+            with self.calm_arm(RAW_TOPIC, driving=False) as arm:
+                self._readings.append(arm.read_at_rest())
+            self._say(f"{len(self._readings)} poses taken")
             return
         else:
             result = session.dated(identify(self._readings, self.parameters))

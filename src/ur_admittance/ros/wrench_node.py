@@ -4,7 +4,8 @@
     /joint_states, /robot_description: for the direction of gravity
     ~/zero_ft_sensor (std_srvs/Trigger)
 
-The arithmetic is the first step of the controller's own tick (core/wrench.py), so both give the same numbers.
+It is the control loop with a controller that is never activated: the first step of its tick (core/wrench.py) does the
+arithmetic, so that both give the same numbers.
 """
 
 import sys
@@ -13,13 +14,16 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.core.views import vector
+from ur_admittance.core.faults import sentence
+from ur_admittance.core.records import Status
+from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import LifecycleError
 from ur_admittance.params import Parameters
-from ur_admittance.ros.reader_node import RAW_TOPIC, ReaderNode
+from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
+from ur_admittance.ros.monitor import WrenchStream
 from ur_admittance.ros.run import run
 from ur_admittance.ros.services import offer
-from ur_admittance.ros.stream import WrenchStream
+from ur_admittance.runtime import loop
 from ur_admittance.runtime.realtime import realtime
 
 SENSOR_TOPIC = "/netft/proc_sensor"
@@ -31,53 +35,48 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 }
 
 
-class WrenchNode(ReaderNode):
+class WrenchNode(ArmNode):
     """`work` is the loop; the executor serves parameters and the zero service."""
 
     def __init__(self) -> None:
         super().__init__("wrench_node", OPTIONS)
         self.controller: AdmittanceController | None = None
         offer(self, zero_ft_sensor=self._zero)
-        p = self.parameters
-        self._sensor = WrenchStream(self, SENSOR_TOPIC, p.ft_frame)
+        self._sensor = WrenchStream(self, SENSOR_TOPIC, self.parameters.ft_frame)
         self._probe = WrenchStream(self, PROBE_TOPIC, self.option("probe_frame"))
+        self._said = Status.OK
 
     def take_over(self, candidate: Parameters) -> None:
         if self.controller is not None:
             self.controller.replace_parameters(candidate)
 
     def work(self) -> int:
-        opened = self.open_arm(RAW_TOPIC)
-        if opened is None:
-            return 0
-        model, arm = opened
-        controller = AdmittanceController(model, self.parameters)
-        controller.configure(self.get_logger().info)
-        self.controller = controller
-        sample, command = controller.sample, controller.command
-        compensated, at_tcp = vector(command, "wrench_sensor"), vector(command, "wrench_tcp")
-        R_tcp, probe = vector(command, "R_tcp"), np.zeros(6)
-        complaint = ""
-        with realtime(priority=None, lock_memory=False, freeze_collector=False):
-            arm.begin()
-            while not self.told_to_end.is_set():
-                arm.wait()
-                if not arm.poll():
-                    continue
-                arm.read(sample)
-                controller.update()
-                reason = controller.reason
-                if reason != "inactive":  # nothing that could be believed: silence, and one line in the log
-                    if reason.split(" for ")[0] != complaint:
-                        complaint = reason.split(" for ")[0]
-                        self.get_logger().warning(reason.removeprefix("inactive: "))
-                    continue
-                complaint = ""
-                probe[:3], probe[3:] = R_tcp.T @ at_tcp[:3], R_tcp.T @ at_tcp[3:]
-                stamp = arm.stamp_ns()
-                self._sensor.send(stamp, compensated)
-                self._probe.send(stamp, probe)
+        with self.robot(RAW_TOPIC) as robot:
+            controller = AdmittanceController(robot.model, self.parameters)
+            controller.configure(self.get_logger().info)
+            command = controller.command
+            self._status, self._evidence = scalar(command, "status"), vector(command, "evidence")
+            self._compensated, self._at_tcp = vector(command, "wrench_sensor"), vector(command, "wrench_tcp")
+            self._R_tcp, self._at_probe = vector(command, "R_tcp"), np.zeros(6)
+            self.controller = controller
+            with realtime(priority=None, lock_memory=False, freeze_collector=False):
+                loop.run(controller, robot, robot.clock(), telemetry=self, on_tick=lambda _: self.told_to_end.is_set())
         return 0
+
+    def publish(self, controller: Any, cycle: Any) -> None:
+        """Told of every cycle by the loop."""
+        status = Status(int(self._status[0]))
+        if status != Status.OK:  # nothing that could be believed: silence, and one line in the log
+            if status != self._said:
+                self.get_logger().warning(sentence(status, self._evidence.tolist()))
+            self._said = status
+            return
+        self._said = Status.OK
+        R, wrench = self._R_tcp, self._at_tcp
+        self._at_probe[:3], self._at_probe[3:] = R.T @ wrench[:3], R.T @ wrench[3:]
+        stamp = int(cycle["time_ns"][0])
+        self._sensor.send(stamp, self._compensated)
+        self._probe.send(stamp, self._at_probe)
 
     def _zero(self) -> str:
         if self.controller is None:

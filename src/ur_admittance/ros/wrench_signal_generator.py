@@ -12,10 +12,10 @@ import numpy as np
 
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import rotation_from_rpy
-from ur_admittance.robots.ros.robot import WRENCH_TOPIC
-from ur_admittance.ros.reader_node import ReaderNode
+from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
+from ur_admittance.ros.arm_node import ArmNode
+from ur_admittance.ros.monitor import WrenchStream
 from ur_admittance.ros.run import run
-from ur_admittance.ros.stream import WrenchStream
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.simulation import signals
 
@@ -50,7 +50,7 @@ def signal_of(option: Any) -> signals.Signal:
     raise ParameterError(f"signal = {kind!r}: must be constant, step, ramp, sine, chirp or noise.", "signal")
 
 
-class WrenchSignalGenerator(ReaderNode):
+class WrenchSignalGenerator(ArmNode):
     """The tool's weight comes from tool.mass and tool.center_of_mass, the mounting from sensor.rotation."""
 
     def __init__(self) -> None:
@@ -63,30 +63,27 @@ class WrenchSignalGenerator(ReaderNode):
     def work(self) -> int:
         p = self.parameters
         in_base = self.option("axes") == "base"
-        arm = model = None
+        robot = None
         if in_base or p.tool.mass > 0.0:  # only then the posture matters
-            opened = self.open_arm(None)
-            if opened is None:
-                return 0
-            model, arm = opened
-        R_flange_sensor = rotation_from_rpy(p.sensor.rotation)
-        R_base_sensor, q, qd = np.eye(3), np.zeros(6), np.zeros(6)
+            robot = self.robot(None)
+            robot.connect()
+        R_flange_sensor, R_base_sensor = rotation_from_rpy(p.sensor.rotation), np.eye(3)
         weight, com = p.tool.mass * np.array(p.gravity), np.array(p.tool.center_of_mass)
         clock = RealTimeClock(p.control_rate, spin_ns=0)
         clock.start()
         begin = time.monotonic()
         while not self.told_to_end.is_set():
             clock.wait()
-            if arm is not None and model is not None:
-                arm.poll()
-                arm.posture(q, qd)
-                R_base_sensor = model.forward(q)[0] @ R_flange_sensor
+            stamp = time.time_ns()
+            if robot is not None and robot.inputs is not None:
+                robot.inputs.poll()
+                stamp = robot.inputs.stamp_ns()
+                R_base_sensor = robot.model.forward(robot.inputs.q)[0] @ R_flange_sensor
             wrench = self._signal(time.monotonic() - begin)
             if in_base:
                 wrench = np.concatenate([R_base_sensor.T @ wrench[:3], R_base_sensor.T @ wrench[3:]])
             force = R_base_sensor.T @ weight
             wrench = wrench + np.concatenate([force, np.cross(com, force)])
-            stamp = time.time_ns() if arm is None else arm.stamp_ns()
             self._stream.send(stamp, p.sensor.sign * (wrench + np.array(p.sensor.bias)))
         return 0
 

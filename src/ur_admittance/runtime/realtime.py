@@ -19,6 +19,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 
 MCL_CURRENT, MCL_FUTURE, MCL_ONFAULT = 1, 2, 4  # sys/mman.h
 SWITCH_INTERVAL_S = 0.0001
@@ -69,6 +70,27 @@ def realtime(
             setup.collector_frozen = True
             setup.parts.append("garbage collector frozen")
         yield setup
+
+
+@contextlib.contextmanager
+def whole_process(priority: int) -> Iterator[None]:
+    """Real-time priority for all threads of this process, where several carry messages to the loop: it needs the
+    interpreter, which another thread may hold, and data, which others deliver; an ordinary thread that waits for the
+    processor would hold up a real-time one. Below 1: leave them."""
+
+    def schedule(policy: int, value: int) -> None:
+        for task in Path("/proc/self/task").iterdir():
+            with contextlib.suppress(OSError):  # it may have ended, or we may not
+                os.sched_setscheduler(int(task.name), policy, os.sched_param(value))
+
+    if priority < 1 or not hasattr(os, "SCHED_FIFO"):
+        yield
+        return
+    schedule(os.SCHED_FIFO, priority)
+    try:
+        yield
+    finally:
+        schedule(os.SCHED_OTHER, 0)
 
 
 def _scheduler(setup: RealTimeSetup, undo: contextlib.ExitStack, priority: int) -> None:

@@ -1,192 +1,283 @@
-"""The arm as ROS topics: joint states and wrench in, commands out. Read and write run in every cycle.
+"""An arm behind ROS 2 topics as a ``Robot``: joint states and wrench in, commands to a ros2_control controller out.
 
-Ages count from the moment a message was taken, on the monotonic clock (on /clock with use_sim_time): stamps of other
-computers are not trusted.
+Messages are taken by the clock's `wait` (clock.py), so that `read` only completes the sample: the loop waits for a
+wrench itself, as raw bytes, and no executor is in its path.
 """
 
+import contextlib
+import os
+import sys
+import threading
 import time
-from collections.abc import Sequence
+from dataclasses import dataclass
+from types import TracebackType
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+import rclpy
+from numpy.typing import NDArray
 from rclpy.node import Node
-from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
+from rclpy.signals import SignalHandlerOptions
 
+from ur_admittance.core.records import Status
 from ur_admittance.core.views import scalar, vector
-from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
-from ur_admittance.robots.ros.outputs import Output
-from ur_admittance.robots.ros.polled import Polled, Waiter
+from ur_admittance.errors import LifecycleError, ParameterError, RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.robots.ros.action_output import ActionOutput
+from ur_admittance.robots.ros.clock import RosClock
+from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
+from ur_admittance.robots.ros.outputs import Output, TrajectoryOutput, VelocityOutput
+from ur_admittance.robots.ros.search import RobotSearch
+from ur_admittance.runtime.robot import RobotInfo
 
-JOINT_TOPIC = "/joint_states"
-WRENCH_TOPIC = "/wrist_ft_sensor"
-CLOCK_TOPIC = "/clock"
-FASTEST = 0.95  # of a period from tick to tick in the long run, however fast the sensor
-BURST = 2  # ticks that may follow each other at once, after a pause of the sensor
-PATIENCE = 1.5  # periods that a punctual sensor may be late before the tick runs without it
-PACING_PERIODS = 1.6  # a sensor whose messages come at most this far apart sets the pace
+Array = NDArray[np.float64]
+
+OUTPUTS = ("trajectory", "velocity", "action")
+MATCH_S = 3.0  # for a controller to be found on the command topic
+BRAKING = 8.0  # [rad/s2] of the fastest joint in stop()
+LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
+STANDSTILL = 1e-3  # [rad/s] measured
+STOP_TIME_S = 3.0
+ZERO_READINGS = 50
+MOVING = 0.01  # [rad/s] too fast for zeroing
 
 
-class RosArm:
-    """Inputs of one arm, and the output that is open, if any. Every method is for one and the same thread."""
+@dataclass(frozen=True)
+class RosSettings:
+    """How the arm is reached. The frames and joints are those of robot_description."""
+
+    rate: float = 500.0  # [Hz]
+    base_link: str = "base_link"
+    tip_link: str = "tool0"
+    joints: tuple[str, ...] = ()  # must be the six of the description; empty: not checked
+    wrench_topic: str | None = WRENCH_TOPIC  # None: an arm without a sensor
+    output: str = "trajectory"  # trajectory, velocity or action
+    trajectory_duration: float = 0.002  # [s]
+    trajectory_velocities: bool = True
+    driving: bool = True  # from connect on; False: until then somebody else moves the arm
+    timeout: float = 20.0  # [s] for description and first messages
+
+    def __post_init__(self) -> None:
+        if self.output not in OUTPUTS:
+            raise ParameterError(f"output = {self.output!r}: must be one of {', '.join(OUTPUTS)}.", "output")
+
+
+class RosRobot:
+    """``with RosRobot() as robot:`` makes a node of its own; inside a node, hand that over."""
 
     def __init__(
-        self,
-        node: Node,
-        names: Sequence[str],
-        period: float,
-        wrench_topic: str | None = WRENCH_TOPIC,
-        sim_time: bool = False,
+        self, settings: RosSettings | None = None, node: Node | None = None, search: RobotSearch | None = None
     ) -> None:
-        """period [s]; wrench_topic None: an arm without a sensor, its wrench is always zero."""
-        self.period_ns = round(period * 1e9)
+        self.settings = settings or RosSettings()
+        self.driving = False  # commands are sent
+        self._own = contextlib.ExitStack()  # the node, where it is ours
+        self._node, self._search = node, search
+        self.inputs: Inputs | None = None
         self.output: Output | None = None
-        self.malformed = 0  # messages that were not what they should be, since the start
-        self.last_problem = ""
-        self._joints = Polled(node, JointState, JOINT_TOPIC)
-        self._wrench = Polled(node, WrenchStamped, wrench_topic) if wrench_topic else None
-        self._clock = Polled(node, Clock, CLOCK_TOPIC) if sim_time else None
-        self._waiter = Waiter(node, self._wrench or self._joints)
-        self.joint_reader, self.wrench_reader = JointStateReader(names), WrenchReader()
-        self._q, self._qd, self._w = np.zeros(6), np.zeros(6), np.zeros(6)
+        self._model: RobotModel | None = None
         self._sample: Any = None
         self._command: Any = None
-        self.has_joints = self.has_wrench = self.has_clock = False
-        self.sim_ns = 0
-        self.begin()
+        self._sent_q, self._sent_qd = np.zeros(6), np.zeros(6)
+        self._sent = False
 
-    def begin(self) -> None:
-        """Ages and periods count from now."""
-        now = self._now()
-        self._joint_ns = self._wrench_ns = self._previous_ns = now
-        self._woke_ns = self._last_wrench_ns = self._full_ns = time.monotonic_ns()
-        self._paced = False
+    # -- the protocol -------------------------------------------------------------------------------------------
 
-    def _now(self) -> int:
-        return time.monotonic_ns() if self._clock is None else self.sim_ns
+    def connect(self) -> RobotInfo:
+        """Wait for description, joint states and wrench; then take the command topic, unless told not to drive."""
+        self.close()
+        s = self.settings
+        if self._node is None and s.output == "action":
+            raise RobotError("output = 'action': works inside a node that spins; use trajectory or velocity.")
+        node = self._node or self._own.enter_context(_own_node())
+        search = self._search or RobotSearch(node, s.timeout)
+        try:
+            search.wait_until(search.missing_description)
+            model = self._model = search.model(s.base_link, s.tip_link, s.joints)
+            sim_time = bool(node.get_parameter("use_sim_time").value)
+            inputs = self.inputs = Inputs(node, model.joint_names, s.wrench_topic, sim_time)
+            search.wait_until(lambda: (inputs.poll(), inputs.missing())[1])
+            self.output = self._new_output(node, model)
+            if s.driving:
+                self.take_command()
+                self.driving = True
+        except BaseException:
+            self.close()
+            raise
+        sentences = [f"Commands go to {self.output.topic}." if s.driving else "Somebody else drives this arm."]
+        return RobotInfo(model.name, model, s.rate, model.joint_names, False, tuple(sentences))
 
-    def stamp_ns(self) -> int:
-        """ROS time for headers."""
-        return time.time_ns() if self._clock is None else self.sim_ns
+    @property
+    def model(self) -> RobotModel:
+        """Of the description; known after connect."""
+        if self._model is None:
+            raise RobotError("not connected to the arm's topics: call connect() first.")
+        return self._model
 
-    def wait(self) -> None:
-        """Until the next tick: a punctual sensor sets the pace, else the clock. Monotonic time."""
-        period = self.period_ns
-        patience = int(PATIENCE * period) if self._paced else period
-        arrived = self._waiter.wait(self._woke_ns + patience - time.monotonic_ns())
-        now = time.monotonic_ns()
-        if arrived:
-            self._paced = now - self._last_wrench_ns <= PACING_PERIODS * period
-            self._last_wrench_ns = now
-            early = self._full_ns - BURST * period - now
-            if early > 0:  # a sensor faster than the loop
-                time.sleep(early * 1e-9)
-                now = time.monotonic_ns()
-        else:
-            self._paced = False
-        self._woke_ns = now
-        self._full_ns = max(self._full_ns, now) + int(FASTEST * period)
-
-    def poll(self) -> bool:
-        """Take what has arrived; False while simulated time stands still."""
-        previous = self.sim_ns
-        if self._clock is not None:
-            self._take_clock()
-        now = self._now()
-        if now < self._joint_ns or now < self._wrench_ns:  # simulated time went back: the tick will see a negative dt
-            self._joint_ns = self._wrench_ns = now
-        data = self._joints.take()
-        if data is not None:
-            try:
-                found, with_speeds = self.joint_reader.read(data, self._q, self._qd)
-            except Malformed as error:
-                self._refuse(error)
-            else:
-                if found:
-                    if not with_speeds:
-                        self._qd[:] = 0.0
-                    self._joint_ns, self.has_joints = now, True
-        data = None if self._wrench is None else self._wrench.take()
-        if data is not None:
-            try:
-                self.wrench_reader.read(data, self._w)
-                self._wrench_ns, self.has_wrench = now, True
-            except Malformed as error:
-                self._refuse(error)
-        elif self._wrench is None:
-            self._wrench_ns = now
-        return self._clock is None or self.sim_ns != previous
-
-    def _take_clock(self) -> None:
-        data = self._clock.take() if self._clock is not None else None
-        if data is not None:
-            try:
-                self.sim_ns = Reader(data).time_ns()
-                if not self.has_clock:
-                    self.has_clock = True
-                    self.begin()
-            except Malformed as error:
-                self._refuse(error)
-
-    def _refuse(self, error: Malformed) -> None:
-        self.malformed += 1
-        self.last_problem = str(error)
+    def clock(self) -> RosClock:
+        return RosClock(self._connected(), self.settings.rate)
 
     def read(self, sample: Any) -> None:
-        """Complete the sample: ``poll`` has written angles, speeds and wrench into it."""
+        """Complete the sample: polling has written angles, speeds and wrench into it."""
+        inputs = self.inputs
         if sample is not self._sample:
             self._bind(sample)
-        now = self._now()
-        self._s_dt[0] = (now - self._previous_ns) * 1e-9
-        self._s_joint_age[0] = (now - self._joint_ns) * 1e-9
-        self._s_wrench_age[0] = (now - self._wrench_ns) * 1e-9
-        self._s_stamp[0] = self.stamp_ns()
-        self._s_status[0] = 0
-        self._previous_ns = now
+        if inputs is None:
+            self._status[0] = Status.CONNECTION_LOST
+            return
+        elapsed, joint_age, wrench_age = inputs.times_ns()
+        self._dt[0], self._joint_age[0], self._wrench_age[0] = elapsed * 1e-9, joint_age * 1e-9, wrench_age * 1e-9
+        self._stamp[0] = inputs.stamp_ns()
+        rejected = self.driving and self.output is not None and self.output.problem()
+        self._status[0] = Status.COMMAND_REJECTED if rejected else Status.OK
 
-    def posture(self, q: Any, qd: Any) -> None:
-        """Newest joint angles [rad] and speeds [rad/s], copied."""
-        q[:], qd[:] = self._q, self._qd
-
-    def write(self, command: Any) -> Any:
-        """Send the command if an output is open."""
+    def write(self, command: Any) -> Array:
+        """Send the command while driving; returns the positions or speeds that were sent."""
         if command is not self._command:
             self._command = command
-            self._c_q, self._c_qd = vector(command, "q"), vector(command, "qd")
+            self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
+        output = self.output
+        if self.driving and output is not None:
+            self._sent_q[:] = self._q_command
+            self._sent_qd[:] = self._qd_command
+            self._sent = True
+            output.send(self._sent_q, self._sent_qd)
+        return self._sent_qd if self.settings.output == "velocity" else self._sent_q
+
+    def stop(self) -> None:
+        """Brake what we drive, and wait until it stands still. An arm that others drive is theirs to stop."""
+        inputs, output = self.inputs, self.output
+        if inputs is None or output is None or not self.driving or not self._sent:
+            return
+        period = 1.0 / self.settings.rate
+        q, qd = self._sent_q, self._sent_qd
+        if not (np.isfinite(q).all() and np.isfinite(qd).all()):
+            q[:], qd[:] = inputs.q, 0.0
+        standing = 0
+        while standing < LAST_COMMANDS:
+            fastest = float(np.abs(qd).max())
+            qd *= max(0.0, 1.0 - BRAKING * period / fastest) if fastest > 0.0 else 0.0
+            q += qd * period
+            output.send(q, qd)
+            standing += fastest == 0.0
+            time.sleep(period)
+        self._wait_for_standstill(inputs)
+
+    def zero_ft_sensor(self) -> None:
+        """Let the sensor read zero at its present load: from now on the mean of some readings is taken off."""
+        inputs = self._connected()
+        inputs.poll()
+        if np.abs(inputs.qd).max() > MOVING:
+            raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
+        total, count, last = np.zeros(6), 0, inputs.wrenches
+        end = time.monotonic() + 10.0 * ZERO_READINGS / self.settings.rate + 1.0
+        while count < ZERO_READINGS:
+            inputs.wait(round(1e9 / self.settings.rate))
+            inputs.poll()
+            if inputs.wrenches != last:
+                total += inputs.wrench
+                count, last = count + 1, inputs.wrenches
+            if time.monotonic() > end:
+                raise RobotError(f"only {count} of {ZERO_READINGS} wrenches came: the sensor was not zeroed.")
+        inputs.zero += total / count
+
+    def close(self) -> None:
+        """Let go of topics and node; the arm must stand still already."""
+        self.driving = self._sent = False
+        self.give_command_back()
+        inputs, self.inputs, self.output, self._sample = self.inputs, None, None, None
+        if inputs is not None:
+            inputs.destroy()
+        self._own.close()
+
+    def __enter__(self) -> "RosRobot":
+        self.connect()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            self.stop()
+        finally:
+            self.close()
+
+    # -- who commands -------------------------------------------------------------------------------------------
+
+    def take_command(self) -> None:
+        """Open the command topic, for us alone. RobotError, LifecycleError: somebody else has it, or nobody listens."""
+        output = self.output
+        assert output is not None
+        others = output.others()
+        if others:
+            raise LifecycleError(not_alone(output.topic, others))
+        output.open()
+        end = time.monotonic() + MATCH_S
+        while not output.listeners():
+            if time.monotonic() > end:
+                nobody = output.nobody()
+                output.close()
+                raise RobotError(nobody)
+            time.sleep(0.01)
+
+    def give_command_back(self) -> None:
+        """Close the command topic; not from the thread of an executor that the output needs."""
         if self.output is not None:
-            self.output.send(self._c_q, self._c_qd)
-        return self._c_q
+            self.output.close()
+
+    # -- inside -------------------------------------------------------------------------------------------------
+
+    def _connected(self) -> Inputs:
+        if self.inputs is None:
+            raise RobotError("not connected to the arm's topics: call connect() first.")
+        return self.inputs
+
+    def _new_output(self, node: Node, model: RobotModel) -> Output:
+        s = self.settings
+        if s.output == "velocity":
+            return VelocityOutput(node)
+        if s.output == "action":
+            return ActionOutput(node, model.joint_names, s.trajectory_duration)
+        return TrajectoryOutput(node, model.joint_names, s.trajectory_duration, s.trajectory_velocities)
+
+    def _wait_for_standstill(self, inputs: Inputs) -> None:
+        end, old = time.monotonic() + STOP_TIME_S, inputs.states
+        while time.monotonic() < end:
+            inputs.wait(round(1e9 / self.settings.rate))
+            inputs.poll()
+            if inputs.states > old and np.abs(inputs.qd).max() < STANDSTILL:
+                return
+        raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
     def _bind(self, sample: Any) -> None:
-        """From now on messages are decoded straight into this sample."""
         self._sample = sample
-        sample["q"], sample["qd"], sample["wrench"] = self._q, self._qd, self._w
-        self._q, self._qd, self._w = (vector(sample, field) for field in ("q", "qd", "wrench"))
-        self._s_dt, self._s_stamp = scalar(sample, "dt"), scalar(sample, "stamp_ns")
-        self._s_joint_age, self._s_wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
-        self._s_status = scalar(sample, "external_status")
+        if self.inputs is not None:
+            self.inputs.bind(sample)
+        self._dt, self._stamp = scalar(sample, "dt"), scalar(sample, "stamp_ns")
+        self._joint_age, self._wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
+        self._status = scalar(sample, "external_status")
 
-    def missing(self) -> str:
-        """What has not arrived yet, as a sentence; empty: everything has."""
-        if self._clock is not None and not self.has_clock:
-            return f"waiting for time on {self._clock.topic} (use_sim_time is true)"
-        if not self.has_joints:
-            return self._missing_joints()
-        if self._wrench is not None and not self.has_wrench:
-            return f"waiting for a wrench on {self._wrench.topic} ({self._wrench.publishers()})"
-        return ""
 
-    def _missing_joints(self) -> str:
-        topic = self._joints.topic
-        if self.joint_reader.seen:
-            absent = [name for name in self.joint_reader.names if name not in self.joint_reader.seen]
-            names = ", ".join(self.joint_reader.seen[:12]) or "none"
-            return f"waiting for joint {absent[0]} on {topic}; the joints there are: {names}"
-        return f"waiting for joint states on {topic} ({self._joints.publishers()})"
+def not_alone(topic: str, others: list[str]) -> str:
+    return f"{', '.join(sorted(others))} also publishes on {topic}: an arm has one commander"
 
-    def destroy(self) -> None:
-        self._waiter.destroy()
-        for polled in (self._joints, self._wrench, self._clock):
-            if polled is not None:
-                polled.destroy()
+
+def use_own_prefix() -> None:
+    """The wheels do not set AMENT_PREFIX_PATH; a ROS installation does."""
+    os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)
+
+
+@contextlib.contextmanager
+def _own_node() -> Any:
+    """A node for as long as the block lasts. Signals stay with the program."""
+    use_own_prefix()
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = Node("ur_admittance_command", context=context)
+        node.told_to_end = threading.Event()  # nobody tells this one
+        try:
+            yield node
+        finally:
+            node.destroy_node()
+    finally:
+        context.try_shutdown()

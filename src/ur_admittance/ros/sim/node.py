@@ -27,16 +27,16 @@ from ur_admittance.errors import SimulationError, UrAdmittanceError
 from ur_admittance.model import robot_model
 from ur_admittance.model.urdf import generate
 from ur_admittance.robots.ros.cdr import WrenchReader
+from ur_admittance.robots.ros.inputs import CLOCK_TOPIC, JOINT_TOPIC, WRENCH_TOPIC
 from ur_admittance.robots.ros.outputs import TRAJECTORY_TOPIC, VELOCITY_TOPIC
 from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled
-from ur_admittance.robots.ros.robot import CLOCK_TOPIC, JOINT_TOPIC, WRENCH_TOPIC
 from ur_admittance.ros.run import run
-from ur_admittance.ros.scheduling import whole_process
 from ur_admittance.ros.services import offer
 from ur_admittance.ros.sim import messages
 from ur_admittance.ros.sim.action import serve_action
 from ur_admittance.ros.sim.drive import Drive
 from ur_admittance.runtime.clock import RealTimeClock
+from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.simulation import Environment, FtSensor, Tool, World
 from ur_admittance.simulation.environment import Kind
 

@@ -1,7 +1,7 @@
 """Waiting for the robot: its description, and the frames of sensor and TCP. Pauses grow, and the log says for what."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ur_admittance.errors import ModelError, RobotError
@@ -42,10 +42,11 @@ class RobotSearch:
         self._description.poll()
         return self._description.changed
 
-    def model(self, p: Parameters) -> RobotModel:
-        model = self._description.model(p.base_link, p.tip_link)
-        if set(p.joints) != set(model.joint_names):
-            absent = [name for name in p.joints if name not in model.joint_names]
+    def model(self, base_link: str, tip_link: str, joints: Sequence[str] = ()) -> RobotModel:
+        """The arm between two links of the description; joints: must be its six, empty: not checked."""
+        model = self._description.model(base_link, tip_link)
+        if joints and set(joints) != set(model.joint_names):
+            absent = [name for name in joints if name not in model.joint_names]
             has = ", ".join(model.joint_names)
             raise ModelError(f"joint {absent[0]} (parameter joints) is not in robot_description, which has {has}.")
         return model

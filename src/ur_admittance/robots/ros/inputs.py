@@ -1,0 +1,141 @@
+"""What an arm says on ROS 2 topics: joint states, wrench, perhaps time. Polled as raw bytes, without an executor.
+
+Ages count from the moment a message was taken, on the monotonic clock (on /clock with use_sim_time): stamps of other
+computers are not trusted.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+
+from ur_admittance.core.views import vector
+from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
+from ur_admittance.robots.ros.polled import Polled, Waiter
+
+JOINT_TOPIC = "/joint_states"
+WRENCH_TOPIC = "/wrist_ft_sensor"
+CLOCK_TOPIC = "/clock"
+
+
+class Inputs:
+    """The newest joint state and wrench of one arm. Every method is for one and the same thread."""
+
+    def __init__(self, node: Node, names: Sequence[str], wrench_topic: str | None, sim_time: bool) -> None:
+        """wrench_topic None: an arm without a sensor, its wrench is always zero."""
+        self.malformed = 0  # messages that were not what they should be, since the start
+        self._joints = Polled(node, JointState, JOINT_TOPIC)
+        self._wrench = Polled(node, WrenchStamped, wrench_topic) if wrench_topic else None
+        self._clock = Polled(node, Clock, CLOCK_TOPIC) if sim_time else None
+        self._waiter = Waiter(node, self._wrench or self._joints)
+        self._joint_reader, self._wrench_reader = JointStateReader(names), WrenchReader()
+        self.q, self.qd, self.wrench = np.zeros(6), np.zeros(6), np.zeros(6)
+        self.zero = np.zeros(6)  # taken off every wrench [N, Nm]
+        self.states = self.wrenches = 0  # taken since the start
+        self._sim_ns = -1  # unknown
+        self.begin()
+
+    def begin(self) -> None:
+        """Ages and periods count from now."""
+        self._joint_ns = self._wrench_ns = self._read_ns = self.now_ns()
+
+    def now_ns(self) -> int:
+        return time.monotonic_ns() if self._clock is None else self._sim_ns
+
+    def stamp_ns(self) -> int:
+        """ROS time for headers."""
+        return time.time_ns() if self._clock is None else self._sim_ns
+
+    def times_ns(self) -> tuple[int, int, int]:
+        """Since the last call, and the ages of joint state and wrench."""
+        now, before = self.now_ns(), self._read_ns
+        self._read_ns = now
+        return now - before, now - self._joint_ns, now - self._wrench_ns
+
+    @property
+    def wrench_frame(self) -> str:
+        return self._wrench_reader.frame_id
+
+    def wait(self, timeout_ns: int) -> bool:
+        """Until a wrench (without a sensor: a joint state) is there; False: none came in time."""
+        return self._waiter.wait(timeout_ns)
+
+    def bind(self, sample: Any) -> None:
+        """From now on messages are decoded straight into this sample."""
+        sample["q"], sample["qd"], sample["wrench"] = self.q, self.qd, self.wrench
+        self.q, self.qd, self.wrench = (vector(sample, field) for field in ("q", "qd", "wrench"))
+
+    def poll(self) -> bool:
+        """Take what has arrived; False while simulated time stands still."""
+        moved = self._clock is None or self._take_clock()
+        now = self.now_ns()
+        if now < self._joint_ns or now < self._wrench_ns:  # simulated time went back: the tick will see a negative dt
+            self._joint_ns = self._wrench_ns = now
+        data = self._joints.take()
+        if data is not None:
+            try:
+                found, with_speeds = self._joint_reader.read(data, self.q, self.qd)
+            except Malformed:
+                self.malformed += 1
+            else:
+                if found:
+                    if not with_speeds:
+                        self.qd[:] = 0.0
+                    self._joint_ns = now
+                    self.states += 1
+        data = None if self._wrench is None else self._wrench.take()
+        if data is not None:
+            try:
+                self._wrench_reader.read(data, self.wrench)
+                self.wrench -= self.zero
+                self._wrench_ns = now
+                self.wrenches += 1
+            except Malformed:
+                self.malformed += 1
+        elif self._wrench is None:
+            self._wrench_ns = now
+        return moved
+
+    def _take_clock(self) -> bool:
+        """Whether the time on /clock has changed."""
+        data = self._clock.take() if self._clock is not None else None
+        if data is None:
+            return False
+        previous = self._sim_ns
+        try:
+            self._sim_ns = Reader(data).time_ns()
+        except Malformed:
+            self.malformed += 1
+            return False
+        if previous < 0:
+            self.begin()
+        return self._sim_ns != previous
+
+    def missing(self) -> str:
+        """What has not arrived yet, as a sentence; empty: everything has."""
+        if self._clock is not None and self._sim_ns < 0:
+            return f"waiting for time on {self._clock.topic} (use_sim_time is true)"
+        if not self.states:
+            return self._missing_joints()
+        if self._wrench is not None and not self.wrenches:
+            return f"waiting for a wrench on {self._wrench.topic} ({self._wrench.publishers()})"
+        return ""
+
+    def _missing_joints(self) -> str:
+        topic, reader = self._joints.topic, self._joint_reader
+        if reader.seen:
+            absent = [name for name in reader.names if name not in reader.seen]
+            names = ", ".join(reader.seen[:12]) or "none"
+            return f"waiting for joint {absent[0]} on {topic}; the joints there are: {names}"
+        return f"waiting for joint states on {topic} ({self._joints.publishers()})"
+
+    def destroy(self) -> None:
+        self._waiter.destroy()
+        for polled in (self._joints, self._wrench, self._clock):
+            if polled is not None:
+                polled.destroy()

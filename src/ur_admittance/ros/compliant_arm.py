@@ -1,0 +1,155 @@
+"""Everything that exists while the admittance node is configured: the arm, its controller, the loop, the topics."""
+
+import contextlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from ur_admittance.control import AdmittanceController
+from ur_admittance.core.records import Mode
+from ur_admittance.errors import LifecycleError, RobotError, UrAdmittanceError
+from ur_admittance.model.table import nearest_model
+from ur_admittance.params import Parameters
+from ur_admittance.robots.ros.robot import RosRobot, RosSettings
+from ur_admittance.ros.control_thread import ControlThread
+from ur_admittance.ros.monitor import Monitor
+from ur_admittance.ros.references import References
+from ur_admittance.runtime.realtime import whole_process
+from ur_admittance.runtime.requests import Handler
+
+REFERENCES_EVERY = 3  # ticks: one of the three topics in turn, each 55 times per second
+ACTIVATION_S = 0.5
+STOP_S = 5.0  # more than braking from any speed inside the limits takes
+LAST_TICKS = 10  # at standstill before the topic is given back: one lost message must not leave the arm moving
+
+
+class CompliantArm:
+    """Connected and ticking, but sending nothing: `begin` and `end` do that. All in the executor's thread."""
+
+    def __init__(self, node: Any, name: str, log: Path | None, handlers: dict[str, Handler]) -> None:
+        """node: AdmittanceNode, whose parameters and options count; name: of the controller on this computer."""
+        p: Parameters = node.parameters
+        settings = RosSettings(
+            rate=p.control_rate,
+            base_link=p.base_link,
+            tip_link=p.tip_link,
+            joints=tuple(p.joints),
+            output=node.option("output"),
+            trajectory_duration=p.trajectory_duration,
+            trajectory_velocities=bool(node.option("trajectory_velocities")),
+            driving=False,
+        )
+        self._log = node.get_logger()
+        self._duration = p.trajectory_duration
+        self.robot = RosRobot(settings, node, node.search)
+        with contextlib.ExitStack() as undo:
+            undo.callback(self.robot.close)
+            model = self.robot.connect().model
+            node.use_frames()
+            if self.robot.inputs is not None and self.robot.inputs.wrench_frame not in ("", p.ft_frame):
+                frame = self.robot.inputs.wrench_frame
+                self._log.warning(f"wrenches come in frame {frame}, but ft_frame is {p.ft_frame}")
+            self.controller = AdmittanceController(model, node.parameters)
+            self.controller.configure(self._log.info)
+            every = max(1, round(p.control_rate / max(0.1, node.option("monitor_rate"))))
+            self._monitor = Monitor(node, self.controller, every)
+            undo.callback(self._monitor.destroy)
+            self.references = References(node, p.base_link)
+            undo.callback(self.references.destroy)
+            priority = int(node.option("realtime_priority"))
+            self.thread = ControlThread(
+                self.controller,
+                self.robot,
+                self._on_tick,
+                publishers=[self._monitor],
+                model=nearest_model(model),
+                name=name,
+                log=log,
+                handlers=handlers,
+                priority=priority or None,
+                say=self._log.info,
+                beside=lambda: _beside(name, bool(node.option("dashboard")), priority, self._log),
+            )
+            self.thread.start()
+            self._undo = undo.pop_all()
+
+    def begin(self) -> None:
+        """Take the command topic and comply, from where the arm is now."""
+        controller, robot, thread = self.controller, self.robot, self.thread
+        if thread.failure:
+            raise LifecycleError(f"the loop has ended ({thread.failure}); clean up and configure again.")
+        if controller.mode == Mode.FAULT:
+            raise LifecycleError(f"the controller is in fault ({controller.reason}); call ~/reset_fault first.")
+        robot.take_command()
+
+        def drive() -> None:
+            controller.state["has_command"] = 0  # others may have moved the arm
+            controller.activate()
+            robot.driving = True
+
+        try:
+            thread.call(drive)
+            if not thread.wait_for(lambda: controller.mode == Mode.ACTIVE, ACTIVATION_S):
+                raise RobotError(controller.reason)
+        except UrAdmittanceError:
+            self._let_go()
+            raise
+
+    def end(self) -> None:
+        """Slow down, hold, give the command topic back."""
+        thread = self.thread
+        if not self.robot.driving:
+            return
+        if thread.alive:
+            thread.call(self.controller.deactivate)
+            if not thread.wait_for(thread.stands_still, STOP_S):
+                self._log.error("the arm was still told to move when the node gave up its topic")
+            ticks = thread.ticks
+            thread.wait_for(lambda: thread.ticks >= ticks + LAST_TICKS, 0.5)
+        self._let_go()
+
+    def close(self) -> None:
+        """The arm stands still before anything is torn down."""
+        self.end()
+        self.thread.stop()
+        self.controller.configured = False
+        self._undo.close()
+
+    def set_duration(self, duration: float) -> None:
+        """time_from_start of the commands [s]."""
+        output = self.robot.output
+        if output is not None and duration != self._duration:
+            self.thread.call(lambda: output.set_duration(duration))
+            self._duration = duration
+
+    def reset_fault(self) -> None:
+        """RobotError when the cause is still there."""
+        controller = self.controller
+        self.thread.call(controller.reset_fault)
+        if not self.thread.wait_for(lambda: controller.mode != Mode.FAULT, ACTIVATION_S):
+            raise RobotError(f"the cause is still there; {controller.reason}.")
+
+    def _let_go(self) -> None:
+        def silence() -> None:
+            self.robot.driving = False
+
+        with contextlib.suppress(RobotError):  # a loop that has ended sends nothing any more
+            self.thread.call(silence)
+        silence()
+        self.robot.give_command_back()
+
+    def _on_tick(self, ticks: int) -> None:
+        if ticks % REFERENCES_EVERY == 0:
+            self.references.poll(self.controller)
+
+
+@contextlib.contextmanager
+def _beside(name: str, page: bool, priority: int, log: Any) -> Iterator[None]:
+    """The page, if wanted, as a process without privileges; then real-time priority for all threads of this one."""
+    with contextlib.ExitStack() as stack:
+        if page:
+            from ur_admittance.dashboard import page_process
+
+            stack.enter_context(page_process(name, say=log.info))
+        stack.enter_context(whole_process(priority - 1))
+        yield

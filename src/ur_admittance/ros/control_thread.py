@@ -1,0 +1,113 @@
+"""The control loop of a node, in a thread of its own: no executor in its path. Other threads ask it with `call`."""
+
+import threading
+import time
+from collections import deque
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from ur_admittance.apps.operate import operate
+from ur_admittance.control import AdmittanceController
+from ur_admittance.core.views import scalar, vector
+from ur_admittance.errors import RobotError
+from ur_admittance.robots.ros.robot import RosRobot
+from ur_admittance.runtime.loop import stands_still
+
+T = TypeVar("T")
+
+ANSWER_S = 1.0
+BEGIN_S = 30.0  # for the recorder and the page, which are processes of their own, to start
+
+
+class ControlThread:
+    """Runs from ``start`` to ``stop``; every option of `operate` may be given."""
+
+    def __init__(
+        self, controller: AdmittanceController, robot: RosRobot, on_tick: Callable[[int], None], **options: Any
+    ) -> None:
+        self.ticks = self.stalls = 0
+        self.failure = ""  # why the loop has ended by itself
+        self._controller, self._robot, self._each, self._options = controller, robot, on_tick, options
+        self._calls: deque[_Call] = deque()
+        self._begun, self._stopping = threading.Event(), False
+        self._mode, self._qd = scalar(controller.command, "mode"), vector(controller.command, "qd")
+        self._thread = threading.Thread(target=self._run, name="control loop")
+
+    def start(self) -> None:
+        """Returns when the loop runs; RobotError says why it does not."""
+        self._thread.start()
+        if not self._begun.wait(BEGIN_S) or not self.alive:
+            self.stop()
+            raise RobotError(self.failure or f"the control loop did not start within {BEGIN_S:g} s.")
+
+    def stop(self) -> None:
+        """End the thread. The arm must stand still or be somebody else's."""
+        self._stopping = True
+        self._thread.join(timeout=20.0)
+
+    @property
+    def alive(self) -> bool:
+        return self._thread.is_alive()
+
+    def call(self, action: Callable[[], T], timeout: float = ANSWER_S) -> T:
+        """Run ``action`` between two ticks and return what it returns, or raise what it raises."""
+        call = _Call(action)
+        self._calls.append(call)
+        if not self.alive or not call.done.wait(timeout):
+            raise RobotError(self.failure or f"the control loop did not answer within {timeout:g} s.")
+        if call.error is not None:
+            raise call.error
+        return call.result  # type: ignore[no-any-return]
+
+    def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
+        """Sleep in the caller's thread until the condition holds."""
+        end = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() > end or not self.alive:
+                return False
+            time.sleep(0.002)
+        return True
+
+    def stands_still(self) -> bool:
+        """No motion is commanded any more."""
+        return stands_still(int(self._mode[0]), self._qd)
+
+    def publish(self, controller: Any, loop: Any) -> None:
+        """How the loop fares; it is a publisher's job to know."""
+        self.ticks, self.stalls = int(loop["sequence"][0]), int(loop["stalls"][0])
+
+    def _run(self) -> None:
+        publishers = [self, *self._options.pop("publishers", ())]
+        try:
+            operate(
+                self._controller,
+                self._robot,
+                self._robot.clock(),
+                publishers=publishers,
+                on_tick=self._on_tick,
+                **self._options,
+            )
+        except Exception as error:
+            self.failure = str(error) or type(error).__name__
+        self._begun.set()
+
+    def _on_tick(self, controller: Any) -> bool:
+        while self._calls:
+            self._calls.popleft().run()
+        self._each(self.ticks)
+        self._begun.set()
+        return self._stopping
+
+
+class _Call:
+    def __init__(self, action: Callable[[], Any]) -> None:
+        self.action, self.done = action, threading.Event()
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    def run(self) -> None:
+        try:
+            self.result = self.action()
+        except Exception as error:
+            self.error = error
+        self.done.set()
