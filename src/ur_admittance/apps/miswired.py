@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.errors import RobotError
+from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.robot import Robot, RobotInfo
 
 FAULTS = "reaction, swap-xy, swap-yz, swap-zx, flip-x, flip-y, flip-z, or one of these with force- or torque- in front"
@@ -22,6 +23,9 @@ class Miswired:
 
     def connect(self) -> RobotInfo:
         return self.robot.connect()
+
+    def clock(self) -> Clock:
+        return self.robot.clock()
 
     def read(self, sample: Any) -> None:
         self.robot.read(sample)

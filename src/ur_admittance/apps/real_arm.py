@@ -9,7 +9,6 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.rtde.clock import RobotClock
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.tool import check_parameters
@@ -69,4 +68,4 @@ def run_rtde(
             say("robot.response_time is unknown, 20 ms are assumed; measure it with --measure-response")
         insist = Insistence(robot, activate)
         options |= {"handlers": {"request": insist.request}, "on_tick": insist.on_tick}
-        return operate(controller, robot, RobotClock(robot), model=model, **options)
+        return operate(controller, robot, robot.clock(), model=model, **options)

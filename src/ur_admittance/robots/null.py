@@ -7,6 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.core.views import Record, scalar, vector
 from ur_admittance.model import RobotModel, robot_model
+from ur_admittance.runtime.clock import Clock, LockstepClock
 from ur_admittance.runtime.robot import RobotInfo
 
 
@@ -28,6 +29,9 @@ class NullRobot:
     def connect(self) -> RobotInfo:
         sentence = "No robot: it is at once where it is told to be, and feels nothing."
         return RobotInfo("null", self.model, 1.0 / self.period, self.model.joint_names, True, (sentence,))
+
+    def clock(self) -> Clock:
+        return LockstepClock(1.0 / self.period)
 
     def read(self, sample: Record) -> None:
         if sample is not self._sample:

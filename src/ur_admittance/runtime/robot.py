@@ -5,6 +5,7 @@ from types import TracebackType
 from typing import Any, Protocol, runtime_checkable
 
 from ur_admittance.model import RobotModel
+from ur_admittance.runtime.clock import Clock
 
 
 @dataclass(frozen=True)
@@ -29,6 +30,10 @@ class Robot(Protocol):
 
     def connect(self) -> RobotInfo:
         """Open the connection; the arm does not move. RobotError tells what is in the way."""
+        ...
+
+    def clock(self) -> Clock:
+        """The clock that goes with this arm, once it is connected: `run(controller, robot, robot.clock())`."""
         ...
 
     def read(self, sample: Any) -> None:

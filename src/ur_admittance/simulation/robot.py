@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ur_admittance.core.records import Status
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError
+from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
 from ur_admittance.runtime.robot import RobotInfo
 from ur_admittance.simulation.world import World
 
@@ -72,6 +73,9 @@ class SimulatedRobot:
             simulated=True,
             sentences=(f"A simulated {model.name} at {rate:g} Hz, {self.mode} commands, {pace}: nothing real moves.",),
         )
+
+    def clock(self) -> Clock:
+        return RealTimeClock(1.0 / self.period) if self.realtime else LockstepClock(1.0 / self.period)
 
     def read(self, sample: Any) -> None:
         if sample is not self._sample:

@@ -10,7 +10,6 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.runtime import registry
-from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.simulation.environment import Environment
 from ur_admittance.simulation.robot import SimulatedRobot
@@ -63,7 +62,7 @@ def run_live(
         return operate(
             controller,
             robot,
-            RealTimeClock(chosen.control_rate),
+            robot.clock(),
             model=model,
             name=name,
             handlers=live.handlers,

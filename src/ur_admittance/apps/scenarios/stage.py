@@ -15,7 +15,6 @@ from ur_admittance.core.records import COMMAND, SAMPLE, new
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.recording.recorder import Recorder
-from ur_admittance.runtime.clock import LockstepClock
 from ur_admittance.runtime.interfaces import Controller, Publisher
 from ur_admittance.runtime.loop import Loop
 from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
@@ -84,7 +83,7 @@ class Stage:
         self._recorder = Recorder(setup.log, model=setup.robot, rate=1.0 / self.period) if setup.log else None
         self._kept = _Keeper(self.world)
         publishers: list[Publisher] = [self._kept, *([self._recorder] if self._recorder else [])]
-        self._loop = Loop(self.controller, self.robot, LockstepClock(1.0 / self.period), publishers)
+        self._loop = Loop(self.controller, self.robot, self.robot.clock(), publishers)
         self.robot.connect()
         self._loop.clock.start()
         self.run(0.02)  # the first cycles load compiled code

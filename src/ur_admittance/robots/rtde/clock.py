@@ -5,15 +5,18 @@ a command falls into a cycle that already has one. With the robot's own pace the
 """
 
 import time
+from typing import TYPE_CHECKING
 
-from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.runtime.clock import RealTimeClock
+
+if TYPE_CHECKING:
+    from ur_admittance.robots.rtde.robot import RtdeRobot
 
 
 class RobotClock(RealTimeClock):
     """``runtime.loop.run(controller, robot, RobotClock(robot))``; the robot must be connected."""
 
-    def __init__(self, robot: RtdeRobot) -> None:
+    def __init__(self, robot: "RtdeRobot") -> None:
         super().__init__(1.0 / robot.period, spin_ns=0)
         self._robot = robot
         self._begun = False

@@ -22,6 +22,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import check_ready, unlock_protective_stop
+from ur_admittance.robots.rtde.clock import RobotClock
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
 from ur_admittance.robots.rtde.pace import Pace
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
@@ -104,6 +105,9 @@ class RtdeRobot:
             sentences=tuple(sentences),
         )
         return self._info
+
+    def clock(self) -> RobotClock:
+        return RobotClock(self)
 
     @property
     def info(self) -> RobotInfo:
