@@ -1,5 +1,13 @@
-"""What every robot must do. New implementations join by a line in ROBOTS."""
+"""What every robot must do. New implementations join by a line in ROBOTS.
 
+The arms of ROS 2 are there where rclpy is: `make test-ros` runs them, in the environment of the wheels.
+"""
+
+import importlib.util
+import os
+import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from functools import cache
 
@@ -9,10 +17,8 @@ import pytest
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
-from ur_admittance.robots.rtde.robot import RtdeRobot
-from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.runtime.robot import Robot, RobotInfo
-from ur_admittance.simulation import Servo, SimulatedRobot, World
+from ur_admittance.simulation import Servo, SimulatedRobot, Tool, World
 
 PERIOD = 0.002
 
@@ -30,6 +36,9 @@ def emulator() -> EmulatorProcess:
 
 def rtde(command: str, sensor: str) -> Callable[[], Robot]:
     def make() -> Robot:
+        from ur_admittance.robots.rtde.robot import RtdeRobot
+        from ur_admittance.robots.rtde.settings import RtdeSettings
+
         emulator().tell("reset")
         settings = RtdeSettings(command=command, sensor=sensor, state_patience=1.0)  # type: ignore[arg-type]
         return RtdeRobot(emulator().host, robot_model("ur5e"), settings)
@@ -37,19 +46,47 @@ def rtde(command: str, sensor: str) -> Callable[[], Robot]:
     return make
 
 
+@cache
+def sim_node() -> "subprocess.Popen[bytes]":
+    """A simulated arm behind ROS 2 topics in another process, on this machine only; a third of real time, so that a busy
+    machine loses no cycle."""
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
+    parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.33, "realtime_priority": 10}
+    given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
+    return subprocess.Popen([sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given])
+
+
+def ros(output: str) -> Callable[[], Robot]:
+    def make() -> Robot:
+        from ur_admittance.robots.ros.robot import RosRobot, RosSettings
+
+        assert sim_node().poll() is None
+        return RosRobot(RosSettings(output=output, sim_time=True, timeout=90.0))  # it may have to compile first
+
+    return make
+
+
 ROBOTS = {
     "simulated, position": simulated("position"),
     "simulated, velocity": simulated("velocity"),
-    "rtde, speedj": rtde("speed", "builtin"),
-    "rtde, servoj": rtde("servo", "raw"),
 }
+if importlib.util.find_spec("rtde_control") is not None:
+    ROBOTS |= {"rtde, speedj": rtde("speed", "builtin"), "rtde, servoj": rtde("servo", "raw")}
+elif os.environ.get("UR_ADMITTANCE_CI") and importlib.util.find_spec("rclpy") is None:
+    raise RuntimeError("ur-rtde is not installed")
+if importlib.util.find_spec("rclpy") is not None:
+    ROBOTS |= {"ros, trajectory": ros("trajectory"), "ros, velocity": ros("velocity")}
 
 
 @pytest.fixture(scope="module", autouse=True)
-def end_of_emulator() -> Iterator[None]:
+def end_of_processes() -> Iterator[None]:
     yield
     if emulator.cache_info().currsize:
         emulator().stop()
+    if sim_node.cache_info().currsize:
+        sim_node().terminate()
+        sim_node().wait(timeout=10)
 
 
 class Driver:
@@ -59,24 +96,39 @@ class Driver:
         self.robot, self.sample, self.command = robot, new(SAMPLE), new(COMMAND)
         self.q, self.qd = self.sample["q"].reshape(6), self.sample["qd"].reshape(6)
 
+    def __enter__(self) -> "Driver":
+        self.robot.__enter__()
+        self.clock = self.robot.clock()
+        self.clock.start()
+        return self
+
+    def __exit__(self, *error) -> None:
+        self.clock.stop()
+        self.robot.__exit__(*error)
+
+    def read(self) -> None:
+        while not self.clock.wait():  # simulated time that others make
+            pass
+        self.robot.read(self.sample)
+
     def value(self, field: str) -> float:
         return float(np.ravel(self.sample[field])[0])
 
     def first_read(self) -> None:
-        self.robot.read(self.sample)
+        self.read()
         self.command["q"] = self.sample["q"]
 
     def tick(self, speed: np.ndarray) -> None:
         self.command["q"] += speed * PERIOD
         self.command["qd"] = speed
         self.robot.write(self.command)
-        self.robot.read(self.sample)
+        self.read()
 
     def listen(self, ticks: int) -> np.ndarray:
         """Read without writing; the joint speeds of each tick (n, 6)."""
         rows = []
         for _ in range(ticks):
-            self.robot.read(self.sample)
+            self.read()
             rows.append(self.qd.copy())
         return np.array(rows)
 
@@ -89,9 +141,10 @@ def driver(request: pytest.FixtureRequest) -> Driver:
 SPEED = np.array([0.3, -0.2, 0.2, 0.1, -0.3, 0.4])
 
 
-def test_it_is_a_robot_and_tells_who_it_is(driver: Driver) -> None:
+def test_it_is_a_robot_and_says_who_it_is(driver: Driver) -> None:
     assert isinstance(driver.robot, Robot)
     info = driver.robot.connect()
+    assert driver.robot.clock().period == pytest.approx(PERIOD)
     assert isinstance(info, RobotInfo)
     assert info.rate == pytest.approx(1.0 / PERIOD)
     assert info.joint_names == info.model.joint_names
@@ -103,9 +156,9 @@ def test_read_fills_every_field_with_finite_and_fresh_values(driver: Driver) -> 
     for field in ("q", "qd", "wrench", "dt", "joint_age", "wrench_age"):
         driver.sample[field] = np.nan
     driver.sample["external_status"] = driver.sample["stamp_ns"] = -1
-    with driver.robot:
+    with driver:
         for _ in range(3):
-            driver.robot.read(driver.sample)
+            driver.read()
     for field in ("q", "qd", "wrench", "dt"):
         assert np.all(np.isfinite(driver.sample[field])), field
     assert 0.0 <= driver.value("joint_age") < 2 * PERIOD
@@ -116,7 +169,7 @@ def test_read_fills_every_field_with_finite_and_fresh_values(driver: Driver) -> 
 
 
 def test_stamps_rise_by_the_period(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         stamps = []
         for _ in range(20):
@@ -126,7 +179,7 @@ def test_stamps_rise_by_the_period(driver: Driver) -> None:
 
 
 def test_connecting_does_not_move_the_arm(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         start = driver.q.copy()
         driver.listen(50)
@@ -134,7 +187,7 @@ def test_connecting_does_not_move_the_arm(driver: Driver) -> None:
 
 
 def test_the_arm_goes_where_the_command_says(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         start = driver.q.copy()
         for _ in range(200):
@@ -147,7 +200,7 @@ def test_the_arm_goes_where_the_command_says(driver: Driver) -> None:
 
 
 def test_write_returns_what_was_sent(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         driver.command["qd"] = 0.0
         sent = np.array(driver.robot.write(driver.command))
@@ -157,7 +210,7 @@ def test_write_returns_what_was_sent(driver: Driver) -> None:
 @pytest.mark.parametrize("error", [None, RuntimeError, KeyboardInterrupt])
 def test_leaving_the_block_stops_the_arm_whatever_happened(driver: Driver, error: type[BaseException] | None) -> None:
     def drive() -> None:
-        with driver.robot:
+        with driver:
             driver.first_read()
             for _ in range(100):
                 driver.tick(SPEED)
@@ -175,7 +228,7 @@ def test_leaving_the_block_stops_the_arm_whatever_happened(driver: Driver, error
 
 
 def test_without_commands_the_arm_stops_by_itself(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         for _ in range(100):
             driver.tick(SPEED)
@@ -184,20 +237,20 @@ def test_without_commands_the_arm_stops_by_itself(driver: Driver) -> None:
 
 
 def test_stopping_is_braking_not_a_jump(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         for _ in range(100):
             driver.tick(SPEED)
         before = driver.q.copy()
         driver.robot.stop()
-        driver.robot.read(driver.sample)
+        driver.read()
         way = (driver.q - before) / SPEED  # [s] as if at full speed
         assert np.all(way > 0.0)
         assert np.all(way < 0.2)
 
 
 def test_speeds_are_continuous_through_start_motion_and_loss_of_commands(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         speeds = [driver.qd.copy()]
         for tick in range(300):
@@ -210,7 +263,7 @@ def test_speeds_are_continuous_through_start_motion_and_loss_of_commands(driver:
 
 
 def test_it_can_be_driven_again_after_a_stop(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         for _ in range(50):
             driver.tick(SPEED)
@@ -224,7 +277,7 @@ def test_it_can_be_driven_again_after_a_stop(driver: Driver) -> None:
 
 
 def test_zeroing_the_sensor_makes_it_read_zero(driver: Driver) -> None:
-    with driver.robot:
+    with driver:
         driver.first_read()
         driver.listen(100)
         assert np.linalg.norm(driver.sample["wrench"]) > 1.0  # the tool's weight

@@ -55,6 +55,7 @@ class RosSettings:
     trajectory_duration: float = 0.002  # [s]
     trajectory_velocities: bool = True
     driving: bool = True  # from connect on; False: until then somebody else moves the arm
+    sim_time: bool = False  # time is that of /clock; also when the node has use_sim_time
     timeout: float = 20.0  # [s] for description and first messages
 
     def __post_init__(self) -> None:
@@ -93,7 +94,7 @@ class RosRobot:
         try:
             search.wait_until(search.missing_description)
             model = self._model = search.model(s.base_link, s.tip_link, s.joints)
-            sim_time = bool(node.get_parameter("use_sim_time").value)
+            sim_time = s.sim_time or bool(node.get_parameter("use_sim_time").value)
             inputs = self.inputs = Inputs(node, model.joint_names, s.wrench_topic, sim_time)
             search.wait_until(lambda: (inputs.poll(), inputs.missing())[1])
             self.output = self._new_output(node, model)
@@ -148,19 +149,22 @@ class RosRobot:
         inputs, output = self.inputs, self.output
         if inputs is None or output is None or not self.driving or not self._sent:
             return
-        period = 1.0 / self.settings.rate
+        clock, end = self.clock(), time.monotonic() + STOP_TIME_S
         q, qd = self._sent_q, self._sent_qd
         if not (np.isfinite(q).all() and np.isfinite(qd).all()):
             q[:], qd[:] = inputs.q, 0.0
-        standing = 0
-        while standing < LAST_COMMANDS:
+        standing = 0  # commands
+        while time.monotonic() < end:
+            if not clock.wait():
+                continue
             fastest = float(np.abs(qd).max())
-            qd *= max(0.0, 1.0 - BRAKING * period / fastest) if fastest > 0.0 else 0.0
-            q += qd * period
+            if standing > LAST_COMMANDS and np.abs(inputs.qd).max() < STANDSTILL:
+                return
+            qd *= max(0.0, 1.0 - BRAKING * clock.period / fastest) if fastest > 0.0 else 0.0
+            q += qd * clock.period
             output.send(q, qd)
             standing += fastest == 0.0
-            time.sleep(period)
-        self._wait_for_standstill(inputs)
+        raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
     def zero_ft_sensor(self) -> None:
         """Let the sensor read zero at its present load: from now on the mean of some readings is taken off."""
@@ -238,15 +242,6 @@ class RosRobot:
         if s.output == "action":
             return ActionOutput(node, model.joint_names, s.trajectory_duration)
         return TrajectoryOutput(node, model.joint_names, s.trajectory_duration, s.trajectory_velocities)
-
-    def _wait_for_standstill(self, inputs: Inputs) -> None:
-        end, old = time.monotonic() + STOP_TIME_S, inputs.states
-        while time.monotonic() < end:
-            inputs.wait(round(1e9 / self.settings.rate))
-            inputs.poll()
-            if inputs.states > old and np.abs(inputs.qd).max() < STANDSTILL:
-                return
-        raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
     def _bind(self, sample: Any) -> None:
         self._sample = sample
