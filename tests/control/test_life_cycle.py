@@ -76,6 +76,21 @@ def test_a_fault_is_left_by_reset_and_activation_without_motion(bench):
     assert b.controller.mode == Mode.ACTIVE
 
 
+@pytest.mark.parametrize(("at_arm", "expected"), [(False, 0.0), (True, 0.01)])
+def test_activation_starts_at_the_arm_when_others_may_have_moved_it(bench, at_arm, expected):
+    """A small difference may be a load that is held, or another program's motion: who activates knows."""
+    b = bench().active()
+    b.run(0.1)
+    b.controller.deactivate()
+    b.run(0.1)
+    before = b.controller.command["q"].copy()
+    b.q[0] += 0.01
+    b.controller.activate(start_at_arm=at_arm)
+    b.run(0.002)
+    assert b.controller.mode == Mode.ACTIVE
+    assert b.controller.command["q"][0] - before[0] == pytest.approx(expected, abs=1e-4)
+
+
 def test_changes_are_taken_over_together_at_the_next_update(bench):
     b = bench().active()
     c = b.controller

@@ -48,8 +48,8 @@ def rtde(command: str, sensor: str) -> Callable[[], Robot]:
 
 @cache
 def sim_node() -> "subprocess.Popen[bytes]":
-    """A simulated arm behind ROS 2 topics in another process, on this machine only; a third of real time, so that a busy
-    machine loses no cycle."""
+    """A simulated arm behind ROS 2 topics in another process, on this machine only; at a third of real time, so that a
+    busy machine loses no cycle."""
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
     parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.33, "realtime_priority": 10}

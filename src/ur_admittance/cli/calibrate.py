@@ -137,7 +137,7 @@ def zero(
 def _device(robot: str, model: str, seed: int, tool_mass: float, sensor: str) -> dict[str, Any]:
     """The simulated arm has a tool, a mounting, a bias and a tilt that nobody knows."""
     if robot == "ros":
-        return {"wrench_topic": sensor if sensor.startswith("/") else ""}
+        return {"wrench_topic": sensor} if sensor.startswith("/") else {}
     if robot != "sim":
         return {"sensor": sensor, "watchdog_hz": CALM_WATCHDOG_HZ}
     from ur_admittance.apps.unknown_tool import unknown_tool
@@ -155,38 +155,16 @@ def connected_arm(
     from ur_admittance.calibration.arm import CalmArm
 
     if robot == "ros":
-        with _ros_arm(parameters, options.get("wrench_topic", ""), commanding) as arm:
-            yield arm, arm.model
-        return
+        options |= {"base_link": parameters.base_link, "tip_link": parameters.tip_link, "driving": commanding}
     with ExitStack() as stack:
         device = device or open_robot(robot, model, 1.0 / parameters.control_rate, **options)
         info = device.connect()
         stack.push(device.__exit__)
         for sentence in info.sentences:
             typer.echo(sentence)
-        # no clock: a simulated arm is in lock-step with us, a real one lets read() wait for its next state
-        yield CalmArm(device, info.model, 1.0 / info.rate, commanding=commanding), info
-
-
-@contextmanager
-def _ros_arm(parameters: "Parameters", wrench_topic: str, commanding: bool) -> "Iterator[CalmArm]":
-    from ur_admittance.calibration.arm import CalmArm
-    from ur_admittance.errors import RobotError
-
-    try:
-        from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
-        from ur_admittance.robots.ros.robot import RosRobot, RosSettings
-    except ImportError as error:
-        raise RobotError(
-            f"--robot ros: needs ROS 2 ({error}): source your installation, or pip install 'ur-admittance[ros]'."
-        ) from None
-    p = parameters
-    settings = RosSettings(
-        p.control_rate, p.base_link, p.tip_link, wrench_topic=wrench_topic or WRENCH_TOPIC, driving=commanding
-    )
-    with RosRobot(settings) as robot:
-        clock = robot.clock()
-        yield CalmArm(robot, robot.model, clock.period, clock.wait, commanding=commanding)
+        clock = device.clock()
+        clock.start()
+        yield CalmArm(device, info.model, 1.0 / info.rate, clock.wait, commanding), info
 
 
 def parameters_for(file: Path | None, robot: str) -> "Parameters":

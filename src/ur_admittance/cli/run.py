@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    robot: Annotated[str, typer.Option(help="sim, or the address of a UR.")] = "sim",
+    robot: Annotated[str, typer.Option(help="sim, ros, or the address of a UR.")] = "sim",
     model: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
     preset: Annotated[str, typer.Option(help="Preset or parameter file.")] = "hand_guiding",
     set_: Annotated[list[str] | None, typer.Option("--set", help="name=value on top of it (repeatable).")] = None,
@@ -42,22 +42,33 @@ def run(
     if robot == "sim":
         from ur_admittance.apps.live.run import run_live
 
-        report = run_live(model, parameters, **options)
-    else:
-        report = _run_real(robot, model, parameters, yes, options | {"measure": measure})
-    typer.echo(str(report))
-
-
-def _run_real(host: str, model: str, parameters: "Parameters", yes: bool, options: dict[str, Any]) -> Any:
+        typer.echo(str(run_live(model, parameters, **options)))
+        return
+    if active and not yes:
+        _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure)
+    if robot == "ros":
+        raise typer.Exit(_run_ros(parameters, name, log, dashboard, activate=active, duration=duration))
     from ur_admittance.apps.real_arm import run_rtde
 
-    if options["activate"] and not yes:
-        speed = parameters.max_linear_velocity
-        typer.echo(f"The arm at {host} will follow every force on its tool, up to {speed:g} m/s.")
-        if options["measure"]:
-            typer.echo("First the tool swings by 1.5 mm for 3 s, to find out how late the arm answers.")
-        typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
-    return run_rtde(host, model, parameters, **options)
+    typer.echo(str(run_rtde(robot, model, parameters, measure=measure, **options)))
+
+
+def _ask_first(arm: str, parameters: "Parameters", measure: bool) -> None:
+    typer.echo(f"{arm} will follow every force on its tool, up to {parameters.max_linear_velocity:g} m/s.")
+    if measure:
+        typer.echo("First the tool swings by 1.5 mm for 3 s, to find out how late the arm answers.")
+    typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
+
+
+def _run_ros(parameters: "Parameters", name: str, log: Path | None, dashboard: bool, **options: Any) -> int:
+    """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
+    from ur_admittance.apps.arms import need_ros
+
+    need_ros()
+    from ur_admittance.ros.admittance_node import run_ros
+
+    options |= {"controller_name": name, "log": str(log or ""), "dashboard": dashboard}
+    return run_ros(parameters, typer.echo, **options)
 
 
 def _what_runs(robot: str, model: str, active: bool, dashboard: bool) -> str:

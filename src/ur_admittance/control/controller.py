@@ -82,19 +82,20 @@ class AdmittanceController:
             raise LifecycleError(f"cleanup: the controller is {self.mode.name.lower()}; deactivate it first.")
         self.configured = False
 
-    def activate(self) -> None:
-        """From the next update on the arm complies. The reference is latched to the measured pose: no motion."""
+    def activate(self, start_at_arm: bool = False) -> None:
+        """From the next update on the arm complies. The reference is latched to the measured pose: no motion.
+        start_at_arm: so is the command; otherwise a difference that a load explains (up to 0.02 rad) is kept."""
         self._need_configured("activate")
         if self.mode == Mode.FAULT:
             raise LifecycleError(f"activate: the controller is in fault ({self.reason}); reset the fault first.")
         if self.mode != Mode.INACTIVE:
             raise LifecycleError(f"activate: the controller is {self.mode.name.lower()}, must be inactive.")
-        self._request |= Request.ACTIVATE
+        self._request |= Request.ACTIVATE | (Request.START_AT_ARM if start_at_arm else Request.NONE)
 
     def deactivate(self) -> None:
         """Slow down inside the limits, then hold. Harmless in any mode."""
         self._need_configured("deactivate")
-        self._request = (self._request & ~Request.ACTIVATE) | Request.DEACTIVATE
+        self._request = (self._request & ~(Request.ACTIVATE | Request.START_AT_ARM)) | Request.DEACTIVATE
 
     def reset_fault(self) -> None:
         """Leave the fault once its cause is gone and the arm stands; the arm stays inactive until activate()."""

@@ -11,6 +11,7 @@ from .records import STATE_FLOATS, Mode, Request
 INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
 ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
 RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFERENCE)
+START_AT_ARM = int(Request.START_AT_ARM)
 
 STANDSTILL = 1e-9  # [rad/s]
 SLACK = 0.02  # [rad] by which command and measurement may differ without being brought together
@@ -96,6 +97,9 @@ def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
             s.target_id = u.target_id
             s.target_active = 0
             latch(s, R_measured, p_measured)
-            follow_moved_arm(s, u)
+            if u.request & START_AT_ARM:
+                s.q_command[:] = u.q
+            else:
+                follow_moved_arm(s, u)
     elif s.mode == ACTIVE and u.request & LATCH_REFERENCE:
         latch(s, R_measured, p_measured)

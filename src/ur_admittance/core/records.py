@@ -40,6 +40,7 @@ class Request(IntFlag):
     DEACTIVATE = 2
     RESET_FAULT = 4  # FAULT -> INACTIVE, accepted only at standstill with healthy inputs
     LATCH_REFERENCE = 8  # reference := measured pose
+    START_AT_ARM = 16  # with ACTIVATE: command := measured angles, for an arm that others may have moved
 
 
 class Status(IntEnum):

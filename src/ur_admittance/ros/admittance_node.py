@@ -12,10 +12,12 @@ on this computer see and ask the controller as they do without ROS: page, record
 """
 
 import gc
+import math
 import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +34,7 @@ from ur_admittance.ros.monitor import StateTopic, state_of
 from ur_admittance.ros.parameters import SchemaParameters
 from ur_admittance.ros.run import run
 from ur_admittance.ros.services import offer
+from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import apply_request
 
 LONGEST_PAUSE = 10.0  # [s] between two attempts to start by itself
@@ -56,9 +59,17 @@ OPTIONS: dict[str, tuple[Any, str]] = {
 class AdmittanceNode(SchemaParameters, ManagedNode):
     """Everything here runs in the executor's thread; the loop is asked with `thread.call`."""
 
-    def __init__(self, parameters: Parameters | None = None, **options: Any) -> None:
-        """parameters: defaults of this node; options: those above, as if given on the command line."""
+    def __init__(
+        self,
+        parameters: Parameters | None = None,
+        activate: bool = True,
+        duration: float | None = None,
+        **options: Any,
+    ) -> None:
+        """parameters: defaults of this node; activate: autostart does that too; duration: end after this time [s] in
+        action; options: defaults of those above."""
         super().__init__("admittance_node")
+        self._activate, self._duration, self._began = activate, duration, math.inf
         self.declare_options({name: (options.get(name, old), text) for name, (old, text) in OPTIONS.items()})
         RosSettings(output=self.option("output"))  # refuses what it does not know
         base = parameters or Parameters()
@@ -70,6 +81,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             raise LogError(f"{self._log} exists already: choose another file, nothing was overwritten")
         self.told_to_end = threading.Event()
         self.arm: CompliantArm | None = None  # while configured
+        self.report: LoopReport | None = None  # of the last loop
         self.search = RobotSearch(self, float(self.option("startup_timeout")))
         self.state_topic = StateTopic(self)
         offer(
@@ -105,6 +117,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         arm, self.arm = self.arm, None
         if arm is not None:
             arm.close()
+            self.report = arm.thread.report
 
     def finish(self) -> None:
         """The end of the process."""
@@ -151,6 +164,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             malformed = arm.robot.inputs.malformed
             state |= {"ticks": arm.thread.ticks, "stalls": arm.thread.stalls, "malformed": malformed}
         self.state_topic.publish(state, force=self._looks % 5 == 0)
+        if self._duration is not None and time.monotonic() >= self._began + self._duration:
+            self.told_to_end.set()
         if self._looks % 25 == 0:
             gc.collect()  # the collector is off for the loop's sake; what is left after freezing is little
 
@@ -186,10 +201,11 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     def _start_by_itself(self) -> None:
         if self.life == "unconfigured":
             self.trigger_configure()
-        if self.life == "inactive":
+        if self.life == "inactive" and self._activate:
             self.trigger_activate()
             if self.life != "active":
                 self.trigger_cleanup()
+        self._began = time.monotonic() if self.arm is not None else math.inf
         self._retry_at = time.monotonic() + self._pause
         self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
 
@@ -240,6 +256,20 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if value in ("stop", "deactivate"):
             self._orders.append("deactivate")
         return answer
+
+
+def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) -> int:
+    """The node as a program of the command line: configured and activated by itself. Returns the exit code."""
+    nodes: list[AdmittanceNode] = []
+
+    def make() -> AdmittanceNode:
+        nodes.append(AdmittanceNode(parameters, autostart=True, **options))
+        return nodes[-1]
+
+    code = run(make, [])
+    if nodes and nodes[0].report is not None:
+        say(str(nodes[0].report))
+    return code
 
 
 def main() -> None:

@@ -83,8 +83,7 @@ class CompliantArm:
         robot.take_command()
 
         def drive() -> None:
-            controller.state["has_command"] = 0  # others may have moved the arm
-            controller.activate()
+            controller.activate(start_at_arm=True)  # others may have moved it
             robot.driving = True
 
         try:

@@ -12,6 +12,7 @@ from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.robot import RosRobot
 from ur_admittance.runtime.loop import stands_still
+from ur_admittance.runtime.report import LoopReport
 
 T = TypeVar("T")
 
@@ -27,6 +28,7 @@ class ControlThread:
     ) -> None:
         self.ticks = self.stalls = 0
         self.failure = ""  # why the loop has ended by itself
+        self.report: LoopReport | None = None  # when it has ended as it should
         self._controller, self._robot, self._each, self._options = controller, robot, on_tick, options
         self._calls: deque[_Call] = deque()
         self._begun, self._stopping = threading.Event(), False
@@ -79,7 +81,7 @@ class ControlThread:
     def _run(self) -> None:
         publishers = [self, *self._options.pop("publishers", ())]
         try:
-            operate(
+            self.report = operate(
                 self._controller,
                 self._robot,
                 self._robot.clock(),

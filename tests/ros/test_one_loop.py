@@ -1,0 +1,106 @@
+"""What every form has, the ROS form has too: a recording that replays exactly, `why`, the page, requests by name."""
+
+import os
+import re
+import sys
+import time
+import urllib.request
+
+import numpy as np
+import pytest
+
+from ur_admittance.core.records import Mode
+from ur_admittance.recording.log import read_log
+from ur_admittance.recording.replay import replay
+from ur_admittance.recording.why import why
+from ur_admittance.runtime.mailbox import send
+from ur_admittance.runtime.telemetry.reader import TelemetryReader
+
+pytest.importorskip("rclpy")
+
+NAME = f"ros-test-{os.getpid()}"
+
+
+def test_a_node_is_recorded_and_the_recording_replays_with_every_bit_equal(arm_with_node, tmp_path):
+    path = tmp_path / "run.mcap"
+    arm = arm_with_node({"log": str(path), "controller_name": NAME})
+    arm.bring_up()
+    arm.push([0, 8, 0, 0, 0, 0], 1.5)
+    assert arm.client.set_parameter("admittance.mass", [4.0, 4.0, 4.0, 0.4, 0.4, 0.4]).successful
+    arm.push([0, 0, 150, 0, 0, 0], 0.5)  # over-force: a fault to ask about
+    arm.wait_for(mode="fault")
+    assert arm.client.transition("cleanup"), arm.state()
+    log = read_log(path)
+    assert log.complete
+    assert log.lost == 0
+    result = replay(log)
+    assert result.exact, str(result)
+    assert int(result.recomputed.sum()) == len(log.ticks) - 1  # all but the first, whose state is the start
+    assert log.about["model"] == "ur5e"
+    assert np.abs(log.ticks["command"]["qd"]).max() > 0.05
+    assert "above safety.max_force" in why(log)
+    # a second configure begins a second file
+    assert arm.client.transition("configure", timeout=60.0), arm.state()
+    assert arm.client.transition("cleanup"), arm.state()
+    assert read_log(tmp_path / "run-2.mcap").complete
+
+
+def test_an_existing_recording_is_never_overwritten(processes, tmp_path):
+    path = tmp_path / "old.mcap"
+    path.write_text("precious")
+    process = processes.start("admittance_node", {"log": str(path)})
+    assert process.wait(timeout=60) == 2
+    assert "exists already" in process.log.read_text()
+    assert path.read_text() == "precious"
+
+
+def test_other_programs_ask_the_node_by_name_and_its_life_cycle_and_parameters_follow(arm_with_node):
+    arm = arm_with_node({"controller_name": NAME})
+    assert arm.client.transition("configure", timeout=60.0), arm.state()
+    assert send({"request": "activate"}, NAME).accepted
+    arm.wait_for(life="active", mode="active")
+    assert not send({"request": "activate"}, NAME).accepted
+    assert send({"set": {"admittance.min_motion_threshold": 2.5}}, NAME).accepted
+    arm.client.until(lambda: arm.client.parameter("admittance.min_motion_threshold") == 2.5, 5, "the ROS parameter")
+    # the next change through ROS keeps the one that came by name
+    assert arm.client.set_parameter("safety.max_force", 80.0).successful
+    assert arm.client.parameter("admittance.min_motion_threshold") == 2.5
+    refused = send({"set": {"admittance.mass": [-1, 8, 8, 1, 1, 1]}}, NAME)
+    assert not refused.accepted
+    with TelemetryReader(NAME) as reader:
+        time.sleep(0.2)
+        records = reader.drain()
+        assert records["command"]["mode"][-1] == Mode.ACTIVE
+    assert send({"request": "stop"}, NAME).accepted
+    arm.wait_for(life="inactive")
+
+
+def test_the_page_shows_a_running_node(arm_with_node):
+    arm = arm_with_node({"controller_name": NAME, "dashboard": True})
+    assert arm.client.transition("configure", timeout=90.0), arm.state()
+    log = arm.processes.running[1].log.read_text()
+    address = re.search(r"http://[\w.:]+/?\S*", log)
+    assert address, log
+    with urllib.request.urlopen(address.group(0), timeout=10) as answer:
+        assert b"<html" in answer.read().lower()
+    assert arm.client.transition("cleanup"), arm.state()
+    with pytest.raises(OSError, match=r"refused|reset"):
+        urllib.request.urlopen(address.group(0), timeout=5)
+
+
+def test_run_with_robot_ros_makes_the_arm_compliant_and_ends_with_a_report(processes, setup_of, tmp_path):
+    processes.start("sim_node")
+    setup = setup_of(processes)
+    path = tmp_path / "run.mcap"
+    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "ros", "--yes", "--name", NAME]
+    command += ["--set", "safety.wrench_timeout=0.4", "--set", "safety.joint_state_timeout=0.4"]
+    process = processes.start_command([*command, "--duration", "4", "--log", str(path)], "run")
+    setup.wait_for(life="active", mode="active", timeout=90.0)
+    setup.push([0, 20, 0, 0, 0, 0], 1.0)
+    assert process.wait(timeout=60) == 0, process.log.read_text()
+    text = process.log.read_text()
+    assert "cycles; ended:" in text
+    assert "read to write" in text
+    log = read_log(path)
+    assert replay(log).exact
+    assert np.abs(log.ticks["command"]["twist"][:, 1]).max() > 0.05
