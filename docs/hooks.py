@@ -2,7 +2,7 @@
 
 <!-- table: parameters -->           the schema        <!-- table: cli -->        the command line
 <!-- table: status -->               the fault codes   <!-- table: scenarios -->  ur-admittance sim --list
-{{ errata.bent_path.beside_mm }}     a number from docs/measured/errata.json; {{ x | .1f }} formats it
+{{ mistakes.bent_path.beside_mm }}   a number from docs/measured/mistakes.json; {{ x | .1f }} formats it
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Erratum 13: the dead time of the robot. The tool drives into a wall and should press it with 10 N."""
+"""Mistake 13: the dead time of the robot. The tool drives into a wall and should press it with 10 N."""
 
 import math
 
