@@ -154,7 +154,7 @@ def modes() -> str:
 
     words = {
         "INACTIVE": "holds the last command",
-        "ACTIVE": "obeys forces",
+        "ACTIVE": "yields to forces",
         "STOPPING": "slows down inside the limits, then inactive",
         "FAULT": "slows down inside the limits, then holds until an explicit reset",
     }
@@ -170,7 +170,7 @@ def limits() -> str:
 
 
 def records() -> str:
-    """Fields of the four records with the comments that stand beside them in the source."""
+    """Fields of the four records with their comments in the source."""
     source = (DOCS.parent / "src" / "ur_admittance" / "core" / "records.py").read_text()
     text = []
     for name in ("SAMPLE", "COMMAND", "STATE", "PARAMS"):
@@ -199,7 +199,7 @@ def models() -> str:
         [f"`{name}`", f"{(m := robot_model(name)).payload_kg:g} kg", f"{m.reach_m:g} m", " ".join(m.notes)]
         for name in MODEL_NAMES
     ]
-    return rows(["type", "payload", "reach", "doubts"], body)
+    return rows(["type", "payload", "reach", "notes"], body)
 
 
 def examples() -> str:
