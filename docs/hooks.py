@@ -170,7 +170,7 @@ def limits() -> str:
 
 
 def records() -> str:
-    """Fields of the four records with their comments in the source."""
+    """Fields of the four records with the comments that stand beside them in the source."""
     source = (DOCS.parent / "src" / "ur_admittance" / "core" / "records.py").read_text()
     text = []
     for name in ("SAMPLE", "COMMAND", "STATE", "PARAMS"):
