@@ -2,7 +2,7 @@
 # make test    all checks and tests
 # make test-ros  those of the ROS 2 nodes only
 # make lint    format, types, layers          make bench    timing of the tick
-# make docs    the documentation, in site/    make figures  its figures and the numbers of the errata, from simulations
+# make docs    the documentation, in site/    make figures  its figures and the numbers of its demonstrations
 #
 # PYTHON=python3.12 make ...   chooses the interpreter for .venv (any Python >= 3.10)
 
@@ -44,7 +44,7 @@ docs: $(VENV)/.installed-test
 	@echo "Open site/index.html"
 
 figures: $(VENV)/.installed-test
-	$(BIN)/python docs/errata --write
+	$(BIN)/python docs/mistakes --write
 	$(BIN)/python docs/figures
 
 clean:

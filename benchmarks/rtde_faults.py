@@ -315,7 +315,7 @@ def run(name: str) -> Outcome:
 
 def main() -> None:
     wanted = sys.argv[1] if len(sys.argv) > 1 else ""
-    print("| fault | the user reads | speed m/s | until standstill s | way mm | moves again |")
+    print("| fault | the user reads | speed m/s | until standstill s | distance mm | moves again |")
     print("|---|---|---|---|---|---|")
     for name in FAULTS:
         if wanted in name:

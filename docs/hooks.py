@@ -2,7 +2,7 @@
 
 <!-- table: parameters -->           the schema        <!-- table: cli -->        the command line
 <!-- table: status -->               the fault codes   <!-- table: scenarios -->  ur-admittance sim --list
-{{ errata.bent_path.beside_mm }}     a number from docs/measured/errata.json; {{ x | .1f }} formats it
+{{ mistakes.bent_path.beside_mm }}   a number from docs/measured/mistakes.json; {{ x | .1f }} formats it
 """
 
 import json
@@ -154,7 +154,7 @@ def modes() -> str:
 
     words = {
         "INACTIVE": "holds the last command",
-        "ACTIVE": "obeys forces",
+        "ACTIVE": "yields to forces",
         "STOPPING": "slows down inside the limits, then inactive",
         "FAULT": "slows down inside the limits, then holds until an explicit reset",
     }
@@ -199,7 +199,7 @@ def models() -> str:
         [f"`{name}`", f"{(m := robot_model(name)).payload_kg:g} kg", f"{m.reach_m:g} m", " ".join(m.notes)]
         for name in MODEL_NAMES
     ]
-    return rows(["type", "payload", "reach", "doubts"], body)
+    return rows(["type", "payload", "reach", "notes"], body)
 
 
 def examples() -> str:

@@ -75,13 +75,13 @@ def frames() -> Figure:
             2,
         ),
     )
-    for y, title, text, colour, way in rows:
+    for y, title, text, colour, kind in rows:
         right.text(0.0, y + 0.55, title, fontsize=9.5, color=IDEAL, fontweight="bold")
         right.add_patch(_rectangle(0.65, y - 0.25))
         arrow = {"arrowstyle": "-|>", "color": colour, "lw": 2.5}
-        if way == 1:
+        if kind == 1:
             right.annotate("", (0.65, y), (0.0, y), arrowprops=arrow)
-        elif way == -1:
+        elif kind == -1:
             right.plot([1.22, 1.22], [y - 0.45, y + 0.42], color=NEUTRAL, lw=5)
             right.annotate("", (0.35, y), (1.15, y), arrowprops=arrow)
         else:

@@ -1,5 +1,7 @@
 """Diagrams: one tick, the processes and what flows between them, the layers, the life cycle."""
 
+import re
+from pathlib import Path
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -74,7 +76,7 @@ def arrow(
 def one_tick() -> Figure:
     figure, axes = canvas(9.6, 4.9)
     steps = (
-        ("0  check", "period, finite,\nyoung enough,\nrobot well?", "checks.py", "yellow"),
+        ("0  check", "period, finite,\nrecent enough,\nrobot healthy?", "checks.py", "yellow"),
         ("1  wrench", "- bias - weight\nlow-pass, to the TCP,\nsoft deadband", "wrench.py", "green"),
         ("2  law", "M a + D v + K x\n= F_ext - F_des\nper axis, exact", "law.py, admittance.py", "green"),
         ("3  twist", "V_des + law + Kp e\nacceleration, box,\nspeed limits", "cartesian.py", "green"),
@@ -158,21 +160,49 @@ def processes() -> Figure:
     return figure
 
 
+WHAT = {
+    "cli": ("commands of the terminal", "yellow"),
+    "ros": ("ROS 2 nodes", "yellow"),
+    "bench": ("timing and comparisons", "yellow"),
+    "dashboard": ("the page in the browser", "yellow"),
+    "emulator": ("a UR controller without a UR", "yellow"),
+    "apps": ("parts put together: run, check, scenarios", "yellow"),
+    "recording": ("logs, replay, why", "grey"),
+    "simulation": ("physics", "grey"),
+    "robots": ("arms over RTDE and ROS 2", "grey"),
+    "runtime": ("clock, loop, ring, mailbox", "grey"),
+    "calibration": ("tool identification", "grey"),
+    "control": ("life cycle, zeroing, chaining", "blue"),
+    "analysis": ("stability of contact", "blue"),
+    "params": ("which numbers", "blue"),
+    "model": ("which robot", "blue"),
+    "core": ("the maths: numpy and numba only", "green"),
+    "errors": ("the exceptions", "green"),
+}
+
+
+def contract() -> list[list[str]]:
+    """Rows of the layer contract in pyproject.toml, top to bottom."""
+    text = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text()
+    rows = re.search(r"^layers = \[(.*?)^\]", text, re.MULTILINE | re.DOTALL)
+    assert rows
+    return [row.split(" | ") for row in re.findall(r'"([^"]+)"', rows[1])]
+
+
 def layers() -> Figure:
-    figure, axes = canvas(8.6, 3.9)
-    rows = (
-        ("cli   dashboard   ros   emulator   bench", "what people and other programs touch", "yellow"),
-        ("runtime   robots   simulation", "time, processes, devices", "grey"),
-        ("control   calibration   analysis", "life cycle, faults, tool identification, stability", "blue"),
-        ("model   params", "which robot, which numbers", "blue"),
-        ("core", "the maths: numpy and numba only", "green"),
-    )
-    for i, (names, what, colour) in enumerate(rows):
-        y = 3.15 - 0.74 * i
-        box(axes, 0.2, y, 4.6, 0.58, names, "", colour)
-        axes.text(5.0, y + 0.29, what, va="center", fontsize=9.5, color=IDEAL)
-        if i:
-            arrow(axes, (2.5, y + 0.74), (2.5, y + 0.58))
+    rows, width, step = contract(), 8.2, 0.42
+    figure, axes = canvas(9.0, step * len(rows) + 0.2)
+    for i, names in enumerate(rows):
+        y, w = 0.1 + step * (len(rows) - 1 - i), width / len(names)
+        for j, name in enumerate(names):
+            x = 0.7 + j * w
+            what, colour = WHAT[name]
+            box(axes, x, y, w - 0.08, step - 0.08, "", "", colour)
+            middle = y + (step - 0.08) / 2
+            axes.text(x + 0.12, middle, name, va="center", fontsize=10.5, fontweight="bold", color=IDEAL)
+            axes.text(x + w - 0.2, middle, what, va="center", ha="right", fontsize=8.8, color=IDEAL)
+    arrow(axes, (0.45, step * len(rows) + 0.05), (0.45, 0.1))
+    axes.text(0.25, 0.1 + step * len(rows) / 2, "imports", rotation=90, va="center", ha="center", fontsize=9.5)
     return figure
 
 
@@ -180,7 +210,7 @@ def life_cycle() -> Figure:
     figure, axes = canvas(8.8, 3.3)
     box(axes, 0.2, 1.9, 1.55, 0.8, "unconfigured", "nothing compiled", "grey")
     box(axes, 2.75, 1.9, 1.4, 0.8, "inactive", "holds", "blue")
-    box(axes, 5.4, 1.9, 1.4, 0.8, "active", "obeys forces", "green")
+    box(axes, 5.4, 1.9, 1.4, 0.8, "active", "yields to forces", "green")
     box(axes, 4.05, 0.6, 1.4, 0.8, "stopping", "slows down", "yellow")
     box(axes, 7.2, 0.6, 1.4, 0.8, "fault", "slows down,\nholds", "red")
     arrow(axes, (1.75, 2.45), (2.75, 2.45), "configure", side=(0, 0.12))

@@ -13,7 +13,7 @@ PUSH, PUSHED = 10.0, 1.0  # [N], [s]
 
 
 def pushed(changes: dict[str, Any], after: float = 2.0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Time [s], way [mm] and speed [mm/s] along y of a tool that is pushed with 10 N for one second."""
+    """Time [s], distance [mm] and speed [mm/s] along y of a tool that is pushed with 10 N for one second."""
     stage = Stage(Setup(changes=changes))
     stage.run(1.0)
     begin = stage.time
@@ -21,8 +21,8 @@ def pushed(changes: dict[str, Any], after: float = 2.0) -> tuple[np.ndarray, np.
     stage.run(after)
     end = stage.time
     part = stage.finish().since(begin, end)
-    way = part.command["p_tcp"][:, 1]
-    return part.t, 1e3 * (way - way[0]), 1e3 * part.command["twist"][:, 1]
+    y = part.command["p_tcp"][:, 1]
+    return part.t, 1e3 * (y - y[0]), 1e3 * part.command["twist"][:, 1]
 
 
 def six(linear: float, angular: float) -> list[float]:
@@ -37,11 +37,11 @@ def _shade(axes: Any) -> None:
 def pure_and_spring() -> Figure:
     figure, (left, right) = panels(1, 2, sharey=True)
     for axes, k, title in ((left, 0.0, "K = 0: pure admittance"), (right, 300.0, "K = 300 N/m: spring")):
-        t, way, _ = pushed({"admittance.stiffness": six(k, 0.0)})
-        axes.plot(t, way, color=OURS)
+        t, distance, _ = pushed({"admittance.stiffness": six(k, 0.0)})
+        axes.plot(t, distance, color=OURS)
         _shade(axes)
         axes.set_title(title)
-    left.set_ylabel("way of the tool [mm]")
+    left.set_ylabel("distance moved [mm]")
     left.text(0.05, 118, "10 N", color=IDEAL)
     right.axhline(1e3 * (PUSH - 1.5) / 300.0, ls="--", color=IDEAL, lw=1.0)
     right.text(1.5, 1e3 * (PUSH - 1.5) / 300.0 + 3, "(F - 1.5 N) / K = 28 mm", fontsize=9)
@@ -87,7 +87,7 @@ def surface() -> Figure:
         trace = outcome.trace
         force = np.linalg.norm(trace.contact[:, :3], axis=1)
         axes.plot(trace.t, force, color=colour, lw=1.2, label=shape)
-    axes.axhline(10.0, ls="--", color=IDEAL, lw=1.0, label="wanted (normal part)")
+    axes.axhline(10.0, ls="--", color=IDEAL, lw=1.0, label="desired (normal part)")
     axes.set(
         xlabel="time [s]",
         ylabel="contact force [N]",
@@ -122,7 +122,7 @@ def insertion() -> Figure:
     force = np.linalg.norm(trace.contact[:, :3], axis=1)
     figure, (left, right) = panels(1, 2)
     left.plot(trace.t, depth, color=OURS)
-    left.set(xlabel="time [s]", ylabel="way down [mm]", title="a peg 2 mm and 2 degrees off")
+    left.set(xlabel="time [s]", ylabel="distance down [mm]", title="a peg 2 mm and 2 degrees off")
     right.plot(trace.t, force, color=FAULTY, lw=1.0)
     right.set(xlabel="time [s]", ylabel="contact force [N]", title="what the hole feels")
     return figure
@@ -144,7 +144,7 @@ def jitter() -> Figure:
     axes.set_xlim(1.5, 1000)
     axes.axvline(2.0, color=IDEAL, lw=1.0)
     axes.axvline(100.0, color=IDEAL, lw=1.0, ls="--")
-    axes.set_title("wanted: 2 ms (line); from 100 ms on (dashed) the arm is stopped")
+    axes.set_title("target: 2 ms (line); from 100 ms on (dashed) the arm is stopped")
     axes.set(xlabel="longest time between two cycles [ms]")
     return figure
 

@@ -66,17 +66,18 @@ def test_every_command_stands_in_the_reference(site):
 
 def test_every_picture_of_a_page_exists_and_has_a_script(site):
     scripts = "".join(
-        path.read_text() for folder in ("figures", "errata") for path in (ROOT / "docs" / folder).glob("*.py")
+        path.read_text() for folder in ("figures", "mistakes") for path in (ROOT / "docs" / folder).glob("*.py")
     )
     for page in (ROOT / "docs").rglob("*.md"):
         for picture in re.findall(r"assets/figures/(\w+)\.svg", page.read_text()):
             assert (ROOT / "docs" / "assets" / "figures" / f"{picture}.svg").exists(), f"{page.name}: {picture}"
-            assert picture.removeprefix("errata_") in scripts, picture
+            assert picture.removeprefix("mistake_") in scripts, picture
 
 
 def test_names_of_topics_and_services_are_those_of_the_nodes():
     page = (ROOT / "docs" / "reference" / "topics_and_services.md").read_text()
-    source = "".join(path.read_text() for path in (ROOT / "src" / "ur_admittance" / "ros").glob("*.py"))
+    package = ROOT / "src" / "ur_admittance"
+    source = "".join(path.read_text() for room in ("ros", "robots/ros") for path in (package / room).rglob("*.py"))
     names = re.findall(r"^\| (?:in|out|service) \| `([^`]+)`", page, re.MULTILINE)
     assert len(names) > 20
     assert [name for name in names if name.removeprefix("~/") not in source] == []

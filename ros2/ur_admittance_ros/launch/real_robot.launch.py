@@ -1,4 +1,4 @@
-"""The controller for a real arm behind ur_robot_driver, which must run already with the controller for `output` active.
+"""The controller for a real arm behind ur_robot_driver, which must already run with the controller for `output` active.
 
 ros2 launch ur_robot_driver ur_control.launch.py ur_type:=ur5e robot_ip:=192.168.56.101
 ros2 launch ur_admittance_ros real_robot.launch.py calibration_file:=calibration.yaml
@@ -21,11 +21,11 @@ def generate_launch_description():
                 description="parameter file",
             ),
             DeclareLaunchArgument("output", default_value="trajectory", description="trajectory, velocity or action"),
-            DeclareLaunchArgument("calibration_file", default_value="", description="of wrench_calibration_node"),
+            DeclareLaunchArgument("calibration_file", default_value="", description="from wrench_calibration_node"),
             DeclareLaunchArgument(
                 "wrench_topic",
                 default_value="/force_torque_sensor_broadcaster/wrench",
-                description="raw wrenches; that of the driver is the arm's own sensor",
+                description="raw wrenches; the default is the arm's own sensor",
             ),
             Node(
                 package="ur_admittance_ros",

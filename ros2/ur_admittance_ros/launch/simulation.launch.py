@@ -47,7 +47,7 @@ def generate_launch_description():
 
 
 def _description():
-    """robot_state_publisher wants the text as a parameter; the simulated arm publishes the same."""
+    """robot_state_publisher needs the text as a parameter; the simulated arm publishes the same one."""
     from ur_admittance.model import robot_model
     from ur_admittance.model.urdf import generate
 

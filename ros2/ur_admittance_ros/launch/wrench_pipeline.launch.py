@@ -16,7 +16,7 @@ def generate_launch_description():
                 default_value=PathJoinSubstitution([share, "config", "wrench_pipeline.yaml"]),
                 description="parameter file",
             ),
-            DeclareLaunchArgument("calibration_file", default_value="", description="of wrench_calibration_node"),
+            DeclareLaunchArgument("calibration_file", default_value="", description="from wrench_calibration_node"),
             DeclareLaunchArgument("raw_topic", default_value="/netft/raw_sensor", description="raw wrenches"),
             Node(
                 package="ur_admittance_ros",

@@ -1,4 +1,4 @@
-"""Errata 1, 3 and 4: wrenches and velocities in the wrong frame, about the wrong point, in the wrong order."""
+"""Mistakes 1, 3 and 4: wrenches and velocities in the wrong frame, about the wrong point, in the wrong order."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from figures.look import FAULTY, OURS, panels
 from matplotlib.figure import Figure
 
-from errata.ours import DAMPING, DT, IDEAL_ARM, MASS, UR5E, comply, cross, times
+from mistakes.ours import DAMPING, DT, IDEAL_ARM, MASS, UR5E, comply, cross, times
 
 Result = tuple[dict[str, float], Figure]
 INERTIA, ANGULAR_DAMPING = 0.8, 6.4  # [kg m2], [Nms/rad] the defaults
@@ -31,14 +31,14 @@ def wrench_about_base() -> Result:
     _, p = UR5E.forward(UR5E.home)
     at_base = np.concatenate([push[:3], cross(p) @ push[:3]])  # [[R, 0], [t x R, R]] with t = base -> sensor
     rates = law(at_base, 1.0, SIX_MASS, SIX_DAMPING)
-    seed_angle = np.degrees(np.linalg.norm(rates[:, 3:], axis=1).cumsum() * DT)
+    naive_angle = np.degrees(np.linalg.norm(rates[:, 3:], axis=1).cumsum() * DT)
     trace = comply(lambda t: push, 1.0, IDEAL_ARM)
     turned = [
         np.degrees(np.arccos(np.clip((np.trace(R @ trace["R_tcp"][0].T) - 1) / 2, -1, 1))) for R in trace["R_tcp"]
     ]
     figure, (left, right) = panels(1, 2)
     t = times(trace)
-    left.plot(t, seed_angle, color=FAULTY, label="torque about the base origin")
+    left.plot(t, naive_angle, color=FAULTY, label="torque about the base origin")
     left.plot(t, turned, color=OURS, label="ours: torque about the TCP")
     left.set(xlabel="time [s]", ylabel="tool turned by [deg]", title="a straight push of 10 N")
     left.legend()
@@ -46,11 +46,11 @@ def wrench_about_base() -> Result:
     right.bar(np.arange(3) - 0.18, at_base[3:], 0.36, color=FAULTY, label="about the base origin")
     right.bar(np.arange(3) + 0.18, trace["wrench_tcp"][-1, 3:], 0.36, color=OURS, label="about the TCP")
     right.set_xticks(range(3), names)
-    right.set(ylabel="torque given to the law [Nm]", title="what the law is told")
+    right.set(ylabel="torque given to the law [Nm]", title="what the law receives")
     right.legend()
     return {
         "false_torque_Nm": float(np.linalg.norm(at_base[3:])),
-        "turned_deg": float(seed_angle[-1]),
+        "turned_deg": float(naive_angle[-1]),
         "ours_turned_deg": float(np.max(turned)),
     }, figure
 
@@ -86,16 +86,20 @@ def mixed_order() -> Result:
     push = np.array([10.0, 0.0, 0.0, 0.0, 0.0, 0.0])
     # The state is [w; v], so its first three numbers have inertia and damping of rotations - and get the force.
     rates = law(push, 1.0, np.roll(SIX_MASS, 3), np.roll(SIX_DAMPING, 3))
-    angle, way = np.degrees(rates[:, 0].cumsum() * DT), 1e3 * rates[:, 3].cumsum() * DT
+    angle, distance = np.degrees(rates[:, 0].cumsum() * DT), 1e3 * rates[:, 3].cumsum() * DT
     trace = comply(lambda t: push, 1.0, IDEAL_ARM)
     ours = 1e3 * (trace["p_tcp"][:, 0] - trace["p_tcp"][0, 0])
     figure, (left, right) = panels(1, 2)
     t = times(trace)
-    left.plot(t, way, color=FAULTY, label="twist [w; v], wrench [f; t]")
+    left.plot(t, distance, color=FAULTY, label="twist [w; v], wrench [f; t]")
     left.plot(t, ours, color=OURS, label="ours: linear first, everywhere")
     left.set(xlabel="time [s]", ylabel="moved along x [mm]", title="10 N along x", ylim=(-8, 190))
     left.legend()
     right.plot(t, angle, color=FAULTY)
     right.plot(t, np.zeros_like(t), color=OURS)
     right.set(xlabel="time [s]", ylabel="turned about x [deg]", title="the force became a rotation")
-    return {"way_mm": float(way[-1]), "turned_deg": float(angle[-1]), "ours_way_mm": float(ours[-1])}, figure
+    return {
+        "distance_mm": float(distance[-1]),
+        "turned_deg": float(angle[-1]),
+        "ours_distance_mm": float(ours[-1]),
+    }, figure

@@ -1,8 +1,8 @@
-"""Run the demonstrations behind the page "How this differs from the original documents".
+"""Run the demonstrations behind the page "Classic mistakes".
 
-python docs/errata                 the numbers of all thirteen, one line each
-python docs/errata bent_path       only that one
-python docs/errata --write         also the figures and docs/measured/errata.json, which the page shows
+python docs/mistakes                 the numbers of all thirteen, one line each
+python docs/mistakes bent_path       only that one
+python docs/mistakes --write         also the figures and docs/measured/mistakes.json, which the page shows
 """
 
 import json
@@ -15,7 +15,7 @@ sys.path.insert(0, str(DOCS))
 
 from figures.look import save  # noqa: E402
 
-from errata import contact, frames, joints, law  # noqa: E402
+from mistakes import contact, frames, joints, law  # noqa: E402
 
 DEMONSTRATIONS: dict[str, Callable] = {
     "wrench_about_base": frames.wrench_about_base,  # 1
@@ -37,7 +37,7 @@ DEMONSTRATIONS: dict[str, Callable] = {
 def main(arguments: list[str]) -> int:
     write = "--write" in arguments
     wanted = [name for name in arguments if not name.startswith("-")] or list(DEMONSTRATIONS)
-    stored = DOCS / "measured" / "errata.json"
+    stored = DOCS / "measured" / "mistakes.json"
     numbers = json.loads(stored.read_text()) if stored.exists() else {}
     for name in wanted:
         if name not in DEMONSTRATIONS:
@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
         print(f"{name:20} " + "  ".join(f"{key} {value:.4g}" for key, value in found.items()))
         if write:
             numbers[name] = {key: float(f"{value:.6g}") for key, value in found.items()}
-            save(figure, f"errata_{name}")
+            save(figure, f"mistake_{name}")
     if write:
         stored.parent.mkdir(exist_ok=True)
         stored.write_text(

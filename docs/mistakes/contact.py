@@ -1,4 +1,4 @@
-"""Erratum 13: the dead time of the robot. The tool drives into a wall and should press it with 10 N."""
+"""Mistake 13: the dead time of the robot. The tool drives into a wall and should press it with 10 N."""
 
 import math
 
@@ -31,7 +31,7 @@ def dead_time() -> tuple[dict[str, float], Figure]:
         settled = force[touch + 500 : touch + 2000]
         numbers[key] = float(np.ptp(settled))
         numbers[key.replace("bounce_N", "damping")] = float(trace.command["damping"][touch + 1500, 0])
-    axes.axhline(10.0, linestyle="--", color=IDEAL, label="wanted: 10 N")
+    axes.axhline(10.0, linestyle="--", color=IDEAL, label="target: 10 N")
     axes.set(xlabel="time since contact [s]", ylabel="contact force [N]", title="pressing a wall of 10 kN/m")
     axes.legend()
     return numbers, figure

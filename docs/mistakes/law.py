@@ -1,4 +1,4 @@
-"""Errata 2, 5, 6, 7, 10 and 12: the law itself, its integrator, its deadband, its damping, its filter."""
+"""Mistakes 2, 5, 6, 7, 10 and 12: the law itself, its integrator, its deadband, its damping, its filter."""
 
 import math
 
@@ -6,7 +6,7 @@ import numpy as np
 from figures.look import FAULTY, IDEAL, NEUTRAL, OURS, panels
 from matplotlib.figure import Figure
 
-from errata.ours import DAMPING, DT, IDEAL_ARM, MASS, comply, times
+from mistakes.ours import DAMPING, DT, IDEAL_ARM, MASS, comply, times
 from ur_admittance.core.admittance import rk4_step, spring_step
 from ur_admittance.params import Parameters
 
@@ -19,29 +19,29 @@ def spring_pushes_away() -> Result:
     D = 2 * zeta * math.sqrt(MASS * K)
     force = lambda t: 5.0 if t < 0.2 else 0.0  # noqa: E731
     p = v = 0.0  # position relative to the desired pose
-    seeds = []
+    naive = []
     for i in range(round(2.0 / DT)):
         error = 0.0 - p  # desired - current
         v += DT * (force(i * DT) - D * v - K * error) / MASS
         p += DT * v
-        seeds.append(p)
+        naive.append(p)
     changes = IDEAL_ARM | {"admittance.stiffness": [K] * 3 + [0.0] * 3, "admittance.damping": [D] * 3 + [math.nan] * 3}
     trace = comply(lambda t: [0, force(t), 0, 0, 0, 0], 2.0, changes)
     ours = trace["p_tcp"][:, 1] - trace["p_tcp"][0, 1]
     growth = (-D + math.sqrt(D * D + 4 * MASS * K)) / (2 * MASS)
     figure, axes = panels()
-    axes.plot(times(trace), 1e3 * np.array(seeds), color=FAULTY, label="x = desired - current")
+    axes.plot(times(trace), 1e3 * np.array(naive), color=FAULTY, label="x = desired - current")
     axes.plot(times(trace), 1e3 * ours, color=OURS, label="ours: x = offset from the reference")
     axes.axvspan(0.0, 0.2, color=NEUTRAL, alpha=0.2, label="5 N push")
     axes.set(xlabel="time [s]", ylabel="offset [mm]", title="a spring of 100 N/m after a nudge")
     axes.legend()
-    return {"growth_per_s": growth, "after_2s_mm": 1e3 * seeds[-1], "ours_after_2s_mm": 1e3 * float(ours[-1])}, figure
+    return {"growth_per_s": growth, "after_2s_mm": 1e3 * naive[-1], "ours_after_2s_mm": 1e3 * float(ours[-1])}, figure
 
 
 def never_starts() -> Result:
     """5. Drift reset whenever |v| < 0.001 m/s: with 8 kg and 2 ms a steady 3.99 N never moves anything."""
 
-    def seed(force: float) -> np.ndarray:
+    def naive(force: float) -> np.ndarray:
         v, out = 0.0, []
         for _ in range(round(1.0 / DT)):
             v += DT * (force - DAMPING * v) / MASS
@@ -54,12 +54,12 @@ def never_starts() -> Result:
     numbers = {}
     for axes, force in ((left, 3.99), (right, 4.01)):
         trace = comply(lambda t, f=force: [0, f, 0, 0, 0, 0], 1.0, IDEAL_ARM)
-        seeds = seed(force)
-        axes.plot(times(trace), 1e3 * seeds, color=FAULTY, label="drift reset by speed alone")
+        speed = naive(force)
+        axes.plot(times(trace), 1e3 * speed, color=FAULTY, label="drift reset by speed alone")
         axes.plot(times(trace), 1e3 * trace["twist"][:, 1], "--", color=OURS, label="ours")
         axes.set(xlabel="time [s]", title=f"a steady push of {force} N")
         key = f"{force:.2f}".replace(".", "_")
-        numbers[f"speed_mm_per_s_{key}"] = 1e3 * float(seeds[-1])
+        numbers[f"speed_mm_per_s_{key}"] = 1e3 * float(speed[-1])
         numbers[f"ours_mm_per_s_{key}"] = 1e3 * float(trace["twist"][-1, 1])
     left.set_ylabel("speed [mm/s]")
     left.legend()
@@ -73,7 +73,7 @@ def hard_deadband() -> Result:
     n = round(1.0 / DT)
     hover = threshold + 0.1 * rng.standard_normal(n)  # a steady hand at the threshold, sensor noise 0.1 N
 
-    def seed(force: np.ndarray) -> np.ndarray:
+    def naive(force: np.ndarray) -> np.ndarray:
         v, out = 0.0, []
         for f in force:
             v = v + DT * (f - DAMPING * v) / MASS if abs(f) >= threshold else 0.0
@@ -84,7 +84,7 @@ def hard_deadband() -> Result:
     released = comply(lambda t: [0, release(t), 0, 0, 0, 0], 1.0, changes)
     hovered = comply(lambda t: [0, hover[min(int(t / DT), n - 1)], 0, 0, 0, 0], 1.0, changes)
     t = times(released)
-    v_release, v_hover = seed(np.array([release(x) for x in t])), seed(hover)
+    v_release, v_hover = naive(np.array([release(x) for x in t])), naive(hover)
     jump = float(np.abs(np.diff(v_release)).max() / DT)
     ours = float(np.abs(np.diff(released["twist"][:, 1])).max() / DT)
     figure, (left, right) = panels(1, 2)
@@ -124,7 +124,7 @@ def frozen_spring() -> Result:
         return max(abs(x - exact), 1e-16)
 
     steps = np.array([0.0005, 0.001, 0.002, 0.004, 0.01, 0.02])
-    ways = {
+    integrators = {
         "semi-implicit Euler": (euler, NEUTRAL, "s-"),
         "RK4, spring frozen": (frozen, FAULTY, "o-"),
         "ours: RK4, full stages": (lambda x, v, dt: rk4_step(x, v, MASS, D, K, f, dt), IDEAL, "^-"),
@@ -132,7 +132,9 @@ def frozen_spring() -> Result:
     }
     figure, axes = panels(height=3.4)
     numbers = {}
-    for (name, (step, colour, style)), key in zip(ways.items(), ("euler", "frozen", "rk4", "exact"), strict=True):
+    for (name, (step, colour, style)), key in zip(
+        integrators.items(), ("euler", "frozen", "rk4", "exact"), strict=True
+    ):
         axes.loglog(1e3 * steps, [1e3 * error(step, dt) for dt in steps], style, color=colour, label=name)
         numbers[f"{key}_error_mm"] = 1e3 * error(step, DT)
     axes.set(xlabel="step [ms]", ylabel="error after 1 s [mm]", title="spring 400 N/m, damping ratio 0.3, 10 N")
@@ -145,7 +147,7 @@ def blended_damping() -> Result:
     """10. Damping blended between K < 1 and K >= 1 N/m, with a virtual stiffness of 10 N/m for K = 0."""
     zeta, virtual = 0.8, 10.0
 
-    def seed(k: float) -> float:
+    def naive(k: float) -> float:
         soft, stiff = 2 * zeta * math.sqrt(MASS * virtual), 2 * zeta * math.sqrt(MASS * k)
         return stiff if k >= 1.0 else (1 - k) * soft + k * stiff
 
@@ -157,13 +159,13 @@ def blended_damping() -> Result:
     figure, (left, right) = panels(1, 2)
     for axes, most in ((left, 3.0), (right, 600.0)):
         shown = k[k <= most]
-        axes.plot(shown, [seed(x) for x in shown], color=FAULTY, label="blended")
+        axes.plot(shown, [naive(x) for x in shown], color=FAULTY, label="blended")
         axes.plot(shown, [ours(x) for x in shown], color=OURS, label="ours: max(K, K_virtual)")
         axes.set(xlabel="stiffness K [N/m]", ylabel="damping D [Ns/m]")
     left.set_title("very soft springs")
     right.set_title("the whole range")
     right.legend()
-    return {"at_0": seed(0.0), "at_1": seed(1.0), "ours_at_0": ours(0.0), "ours_at_1": ours(1.0)}, figure
+    return {"at_0": naive(0.0), "at_1": naive(1.0), "ours_at_0": ours(0.0), "ours_at_1": ours(1.0)}, figure
 
 
 def filter_coefficient() -> Result:

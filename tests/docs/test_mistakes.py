@@ -1,4 +1,4 @@
-"""The demonstrations show what the page tells: each one again, compared with the stored numbers, and the point it makes."""
+"""The demonstrations show what the page says: each runs again and is compared with the stored numbers."""
 
 import json
 import sys
@@ -7,14 +7,14 @@ from pathlib import Path
 import pytest
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
-STORED = json.loads((DOCS / "measured" / "errata.json").read_text())
+STORED = json.loads((DOCS / "measured" / "mistakes.json").read_text())
 
 
 @pytest.fixture(scope="module")
 def demonstrations():
     sys.path.insert(0, str(DOCS))
     try:
-        from errata.__main__ import DEMONSTRATIONS
+        from mistakes.__main__ import DEMONSTRATIONS
 
         yield DEMONSTRATIONS
     finally:
@@ -28,11 +28,9 @@ def test_demonstration_gives_the_numbers_of_the_page(name, demonstrations):
     assert numbers == pytest.approx(STORED[name], rel=0.05, abs=0.02)
 
 
-def test_there_is_one_demonstration_per_erratum(demonstrations):
-    headings = [
-        line for line in (DOCS / "explanation" / "errata.md").read_text().splitlines() if line.startswith("## ")
-    ]
-    assert len(headings) == len(demonstrations) == len(STORED) == 13
+def test_there_is_one_demonstration_per_mistake(demonstrations):
+    page = (DOCS / "explanation" / "classic_mistakes.md").read_text()
+    assert page.count("\n## ") == len(demonstrations) == len(STORED) == 13
 
 
 def test_our_side_of_every_demonstration_is_right():

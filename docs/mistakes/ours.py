@@ -1,4 +1,4 @@
-"""Our side of every demonstration: the real controller on an arm that does at once what it is told."""
+"""Our side of every demonstration: the real controller on an arm that follows every command at once."""
 
 from collections.abc import Callable
 from typing import Any

@@ -1,4 +1,4 @@
-"""How typical is the bent path of erratum 8? Sixty random straight lines, not selected: python docs/errata/typical_lines.py [--write]
+"""How typical is the bent path of mistake 8? Sixty random straight lines, not selected: python docs/mistakes/typical_lines.py [--write]
 
 Poses with the wrist within 0.6 rad of straight, any direction, 0.35 m at 0.4 m/s, both ends within reach.
 """
@@ -12,15 +12,15 @@ import numpy as np
 DOCS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(DOCS))
 
-from errata.joints import FREE_SPEED, across  # noqa: E402
-from errata.ours import UR5E, comply, jacobian  # noqa: E402
+from mistakes.joints import FREE_SPEED, across  # noqa: E402
+from mistakes.ours import UR5E, comply, jacobian  # noqa: E402
 
-COUNT, SPEED, WAY, DT = 60, 0.4, 0.35, 0.004
+COUNT, SPEED, LENGTH, DT = 60, 0.4, 0.35, 0.004
 
 
 def clamped(q, along):
     V, path = np.concatenate([SPEED * along, np.zeros(3)]), []
-    for _ in range(round(WAY / SPEED / DT)):
+    for _ in range(round(LENGTH / SPEED / DT)):
         path.append(UR5E.forward(q)[1])
         J = jacobian(q)
         q = q + DT * np.clip(J.T @ np.linalg.solve(J @ J.T + 1e-6 * np.eye(6), V), -UR5E.velocity, UR5E.velocity)
@@ -31,9 +31,9 @@ def ours(q, along):
     """Distance from the line [mm] until its end, and whether the end was reached within 2.5 s."""
     twist = np.concatenate([SPEED * along, np.zeros(3)])
     path = comply(lambda t: np.zeros(6), 2.5, FREE_SPEED, q, twist=twist, engage=0.1)["p_tcp"]
-    way = np.maximum.accumulate((path - path[0]) @ along)
-    end = max(2, int(np.searchsorted(way, WAY)))
-    return 1e3 * across(path[:end], along).max(), bool(way[-1] >= WAY)
+    distance = np.maximum.accumulate((path - path[0]) @ along)
+    end = max(2, int(np.searchsorted(distance, LENGTH)))
+    return 1e3 * across(path[:end], along).max(), bool(distance[-1] >= LENGTH)
 
 
 def lines(rng):
@@ -41,7 +41,7 @@ def lines(rng):
         q = np.array([0.0, *rng.uniform([-2.3, 1.0, -2.5, -0.6], [-1.2, 2.4, -1.0, 0.6]), 0.0])
         along = rng.standard_normal(3)
         along /= np.linalg.norm(along)
-        end = UR5E.forward(q)[1] + WAY * along
+        end = UR5E.forward(q)[1] + LENGTH * along
         if np.linalg.norm(end - [0.0, 0.0, 0.16]) < 0.75 and np.linalg.norm(end[:2]) > 0.25 and end[2] > 0.1:
             yield q, along
 

@@ -1,0 +1,76 @@
+"""Files, modules and tests that are mentioned anywhere exist: pages, readme, docstrings and comments."""
+
+import re
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "src" / "ur_admittance"
+PLACES = (
+    "*.md",
+    "docs/**/*.md",
+    "docs/**/*.py",
+    "src/**/*.py",
+    "examples/*.py",
+    "benchmarks/**/*.md",
+    "benchmarks/**/*.py",
+)
+TEXTS = sorted(
+    {path for place in PLACES for path in ROOT.glob(place)} - {ROOT / "CHANGELOG.md"}
+)  # it names what is gone
+FILE = re.compile(r"(?<![\w/.*<{-])((?:[\w-]+/)+[\w.-]+\.(?:py|json|toml))\b")
+SCRIPT = re.compile(r"\bpython ((?:docs|benchmarks|examples|scripts)/[\w./-]+)")
+MODULE = re.compile(r"(?<![\w./])ur_admittance((?:\.[A-Za-z_]\w*)+)")
+TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
+
+
+def exists(path: str) -> bool:
+    """A path is given from the repository, the package or the tests."""
+    return any((base / path).exists() for base in (ROOT, PACKAGE, ROOT / "tests"))
+
+
+def names_something(dotted: str) -> bool:
+    """The last part may be a name in the text of a module."""
+    place, parts = PACKAGE, dotted.strip(".").split(".")
+    for part in parts:
+        if (place / part).is_dir():
+            place = place / part
+        elif (place / f"{part}.py").exists():
+            place = place / f"{part}.py"
+        else:
+            text = (place if place.is_file() else place / "__init__.py").read_text()
+            return re.search(rf"\b{part}\b", text) is not None
+    return True
+
+
+def missing(text: str) -> list[str]:
+    return [
+        *(path for path in FILE.findall(text) if not exists(path)),
+        *(path for path in SCRIPT.findall(text) if not (ROOT / path).exists()),
+        *(f"ur_admittance{dotted}" for dotted in MODULE.findall(text) if not names_something(dotted)),
+    ]
+
+
+def test_files_and_modules_that_a_text_names_exist():
+    assert {str(path): gone for path in TEXTS if (gone := missing(path.read_text()))} == {}
+
+
+def test_a_file_or_module_that_does_not_exist_is_noticed():
+    text = "see `core/tock.py`, `ur_admittance.core.tock` and ur_admittance.core.tick.tock; python docs/nothing"
+    assert len(missing(text)) == 4
+
+
+def test_every_guarantee_names_tests_and_they_exist():
+    page = (ROOT / "docs" / "questions" / "guarantees.md").read_text()
+    always = page[page.index("## Always") : page.index("## In time")].split("\n- **")[1:]
+    assert len(always) == 8
+    assert [guarantee for guarantee in always if not TEST.search(guarantee)] == []
+    for file, test in TEST.findall(page):
+        assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(), f"{file}::{test}"
+
+
+def test_the_layers_of_the_contributing_page_are_those_of_the_contract():
+    contract = re.search(r"^layers = \[(.*?)^\]", (ROOT / "pyproject.toml").read_text(), re.MULTILINE | re.DOTALL)
+    table = re.findall(r"^ {4}(\w+(?: \| \w+)*) {2}", (ROOT / "CONTRIBUTING.md").read_text(), re.MULTILINE)
+    assert contract
+    layers = re.findall(r'"([^"]+)"', contract[1])
+    assert table[-len(layers) :] == layers
