@@ -170,14 +170,18 @@ def limits() -> str:
 
 
 def records() -> str:
-    """Fields of the four records with the comments that stand beside them in the source."""
-    source = (DOCS.parent / "src" / "ur_admittance" / "core" / "records.py").read_text()
+    """Fields of the four records, and of those inside them, with the comments that stand beside them in the source."""
+    core = DOCS.parent / "src" / "ur_admittance" / "core"
+    source = (core / "records.py").read_text() + (core / "contact_record.py").read_text()
     text = []
-    for name in ("SAMPLE", "COMMAND", "STATE", "PARAMS"):
+    for name in ("SAMPLE", "COMMAND", "STATE", "CONTACT", "IMPACT", "OSCILLATION", "HIT", "PARAMS"):
         block = source[source.index(f"{name} = np.dtype(") :]
         block = block[: block.index("align=True")]
-        fields = re.findall(r'^\s+\("(\w+)", (\w+)(?:, ([^)]+\)?))?\),(?:\s*# (.*))?$', block, re.MULTILINE)
-        body = [[f"`{field}`", shape or "1", comment] for field, _, shape, comment in fields]
+        fields = re.findall(r'^\s+\("(\w+)", (\w+)(?:, ([^)]+\)?))?\),(?:  # (.*))?$', block, re.MULTILINE)
+        body = [
+            [f"`{field}`", shape or ("1" if kind in "FI" else f"[{kind}](#{kind.lower()})"), comment]
+            for field, kind, shape, comment in fields
+        ]
         text += [f"## {name}", "", rows(["field", "shape", "meaning"], body), ""]
     return "\n".join(text)
 

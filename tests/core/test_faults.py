@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ur_admittance.core.contact_record import CONTACT_FLOATS
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
@@ -133,10 +134,73 @@ def finite(command):
 SPOILERS = [np.nan, np.inf, -np.inf, 1e300, -1e300, 1e12, -1.0, 0.0]
 
 
+def leaves(records, path=""):
+    """{"contact.hit.sign": view of it}: every field that is not a record itself."""
+    found = {}
+    for name in records.dtype.names:
+        inner = records[name]
+        found |= leaves(inner, f"{path}{name}.") if inner.dtype.names else {path + name: inner}
+    return found
+
+
+def test_every_number_remembered_about_contact_is_checked(ideal_arm):
+    arm = ideal_arm()
+    arm.run(0.2, push=[10, 5, 0, 0.5, 0, 0])
+    state = arm.state.copy()
+    fields = leaves(arm.state["contact"])
+    assert len(fields) == 30
+    assert sum(field.size for field in fields.values()) == CONTACT_FLOATS, "floats only, nothing between them"
+    for name, field in fields.items():
+        assert field.dtype == np.float64, name
+        for k in range(field.size):
+            arm.state[:] = state
+            field.flat[k] = np.nan
+            command = new(COMMAND)
+            tick(arm.params, arm.state, arm.samples(1), command)
+            assert command[0]["status"] == Status.INTERNAL_ERROR, (name, k)
+            assert command[0]["mode"] == Mode.FAULT, (name, k)
+
+
+def test_a_broken_state_is_forgotten_as_a_whole(ideal_arm):
+    arm = ideal_arm()
+    arm.run(0.2, push=[10, 5, 0, 0.5, 0, 0])
+    fields = {name: field for name, field in leaves(arm.state).items() if field.dtype == np.float64}
+    for field in fields.values():
+        field[...] = 7.0
+    arm.s["q_command"][3] = np.nan
+    tick(arm.params, arm.state, arm.samples(1), new(COMMAND))
+    assert arm.s["status"] == Status.INTERNAL_ERROR
+    arm.state["R_ref"] -= np.eye(3)
+    started = ("q_command", "weakest_direction", "singular_vectors", "wrench_filtered", "evidence")  # by this sample
+    for name, field in fields.items():
+        assert name in started or not field.any(), name
+
+
+def test_activation_forgets_everything_about_contact_but_starts_with_the_task_normal(ideal_arm):
+    arm = ideal_arm()
+    arm.run(0.01, request=Request.DEACTIVATE)
+    assert arm.s["mode"] == Mode.INACTIVE
+    for field in leaves(arm.state["contact"]).values():
+        field[...] = 7.0
+    arm.p["stabilizer"] = 0.0
+    u = arm.samples(1, request=Request.ACTIVATE)
+    u["dt"] = 1e-12  # so that nothing new is learnt in the same tick
+    tick(arm.params, arm.state, u, new(COMMAND))
+    assert arm.s["mode"] == Mode.ACTIVE
+    assert arm.s["contact"]["normal"] == pytest.approx(arm.p["R_base_task"][:, 2])
+    for name, field in leaves(arm.state["contact"]).items():
+        learnt = {"oscillation.sign": 1.0}.get(name, 1e-11)  # of a force of zero: -1
+        assert name == "normal" or np.abs(field).max() <= learnt, name
+
+
 @pytest.mark.parametrize("record", ["params", "state", "sample"])
 def test_no_single_spoiled_number_makes_the_command_jump_or_lose_its_numbers(ideal_arm, record):
     dtype = {"params": PARAMS, "state": STATE, "sample": SAMPLE}[record]
-    fields = [n for n in dtype.names if dtype[n].base.kind == "f" and n not in ("q_command", "qd_command", "twist")]
+    fields = [
+        name
+        for name, field in leaves(new(dtype)).items()
+        if field.dtype.kind == "f" and name not in ("q_command", "qd_command", "twist")
+    ]
     arm = ideal_arm()
     arm.run(0.2, push=[10, 5, 0, 0.5, 0, 0])
     params, state = arm.params.copy(), arm.state.copy()
@@ -146,11 +210,8 @@ def test_no_single_spoiled_number_makes_the_command_jump_or_lose_its_numbers(ide
             u, command = arm.samples(1), new(COMMAND)
             u["wrench"][0, 0] = 5.0
             target = {"params": arm.params, "state": arm.state, "sample": u}[record]
-            flat = np.atleast_1d(target[0][field]).ravel()
-            if target[0][field].ndim:
-                target[0][field].flat[flat.size // 2] = value
-            else:
-                target[0][field] = value
+            numbers = leaves(target)[field]
+            numbers.flat[numbers.size // 2] = value
             before, q = state[0]["qd_command"], state[0]["q_command"]
             for _ in range(3):
                 tick(arm.params, arm.state, u, command)

@@ -1,4 +1,4 @@
-"""2  The law, one axis at a time:  M a + D v + K x = f  [Hogan 1985].
+"""2.5  The law, one axis at a time:  M a + D v + K x = f  [Hogan 1985].
 
 x: offset from the reference [m, rad], v: its rate, f: wrench that drives the axis [N, Nm], held over the step.
 """

@@ -4,6 +4,7 @@ import math
 
 from .compile import kernel, vec3
 from .records import Limit
+from .spatial import dot, norm
 from .variable import speed_factor
 
 ACCELERATION = (int(Limit.LINEAR_ACCELERATION), int(Limit.ANGULAR_ACCELERATION))
@@ -52,12 +53,11 @@ def limit_change(v, v_prev, largest, urgent):
 @kernel
 def limit_norm(v, v_prev, cap, a_dt):
     """Speed cap, direction kept. Returns whether it acted."""
-    square = v[0] * v[0] + v[1] * v[1] + v[2] * v[2]
+    square = dot(v, v)
     if square <= cap * cap:
         return False
-    prev = math.sqrt(v_prev[0] * v_prev[0] + v_prev[1] * v_prev[1] + v_prev[2] * v_prev[2])
     speed = math.sqrt(square)
-    cap = approach_rate(prev, a_dt, cap)
+    cap = approach_rate(norm(v_prev), a_dt, cap)
     if speed <= cap:
         return True
     for i in range(3):
@@ -118,7 +118,7 @@ def limit_twist(p, twist, twist_prev, position, measured, dt):
 @kernel
 def approach(error, speed_limit, acceleration, out):
     """Velocity that brings an error (3-vector) to zero: fast far away, braking near, v <= 4/s |e| at the end."""
-    distance = math.sqrt(error[0] ** 2 + error[1] ** 2 + error[2] ** 2)
+    distance = norm(error)
     if distance == 0.0:
         speed_per_distance = 0.0
     else:

@@ -112,6 +112,6 @@ def check_state(s):
         and 0 <= s.status < KNOWN
         and 0.0 <= s.ramp <= 1.0
         and s.quiet_time >= 0.0
-        and s.unlimited >= 0.0
+        and s.contact.unlimited_time >= 0.0
         and is_sane(from_here(s.q_command, STATE_FLOATS))
     )

@@ -11,6 +11,7 @@ from .chain import forward
 from .compile import kernel, mat3, mat6, vec3, vec6
 from .records import Limit
 from .singular import damped_factor, damped_inverse, solve
+from .spatial import clip, norm
 
 SINGULARITY = int(Limit.SINGULARITY)
 JOINT_VELOCITY = int(Limit.JOINT_VELOCITY)
@@ -53,11 +54,6 @@ def keep_elbow_bent(p, s, J, C, V, dt):
 
 
 @kernel
-def clip(value, low, high):
-    return min(max(value, low), high)
-
-
-@kernel
 def velocity_bounds(p, s, dt, low, high):
     """Bounds that keep every joint inside its velocity, acceleration and (by braking distance) position limits.
     A bound that shrank is approached at the acceleration limit: low <= high always."""
@@ -79,7 +75,7 @@ def common_braking(p, twist, qd):
         if qd[i] != 0.0:
             rate = min(rate, BRAKING * p.joint_acceleration[i] / abs(qd[i]))
     for part in range(2):
-        speed = math.sqrt(twist[3 * part] ** 2 + twist[3 * part + 1] ** 2 + twist[3 * part + 2] ** 2)
+        speed = norm(twist[3 * part : 3 * part + 3])
         if speed > 0.0:
             rate = min(rate, p.max_acceleration[part] / speed)
     return rate

@@ -10,7 +10,9 @@ Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 from .admittance import step
 from .cartesian import approach
 from .compile import kernel, mat3, vec3, vec6
-from .contact import NORMAL, along_surface, approach_limit, control_axes, observe, update_bias
+from .contact import observe
+from .control_axes import NORMAL, control_axes
+from .force_axes import limit_approach, update_bias
 from .spatial import (
     copy_matrix,
     exp_so3,
@@ -24,6 +26,7 @@ from .spatial import (
     rotate_back,
     turn,
 )
+from .surface import along_surface
 from .variable import damping_factor
 from .wrench import deadband
 
@@ -93,11 +96,11 @@ def law_twist(p, s, c, desired, dt, twist, x_next, v_next):
             x_next[i] = 0.0
             v_next[i] = 0.0
             continue
-        d = max(lightness * s.damping[i], s.contact_damping[i])
+        d = max(lightness * s.damping[i], s.contact.damping[i])
         c.damping[i] = d
         f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i]
         x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], d, s.stiffness[i], f, dt)
-        slowed = approach_limit(p, s, i, v[i], v_next[i], dt)
+        slowed = limit_approach(p, s, i, v[i], v_next[i], dt)
         if slowed != v_next[i]:
             x_next[i], v_next[i] = x[i] + 0.5 * (v[i] + slowed) * dt, slowed
         mean[i] = (x_next[i] - x[i]) / dt
@@ -113,7 +116,7 @@ def desired_twist(p, s, u, twist):
     """Velocity of the reference: the streamed twist plus the way to a target pose."""
     twist[:] = u.reference_twist
     if p.control_frame == NORMAL:
-        along_surface(s, twist[:3])
+        along_surface(s.contact.normal, twist[:3])
     if u.target_id != s.target_id:
         s.target_id = u.target_id
         s.target_active = 1 if u.target_id != 0 else 0

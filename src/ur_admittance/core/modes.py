@@ -6,14 +6,14 @@ from .checks import ACTIVE, FAULT, OK
 from .compile import from_here, kernel
 from .contact import forget_contact
 from .law import latch
-from .records import STATE_FLOATS, Mode, Request
+from .records import STANDSTILL, STATE_FLOATS, Mode, Request
+from .spatial import set_identity
 
 INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
 ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
 RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFERENCE)
 START_AT_ARM = int(Request.START_AT_ARM)
 
-STANDSTILL = 1e-9  # [rad/s]
 SLACK = 0.02  # [rad] by which command and measurement may differ without being brought together
 
 
@@ -25,9 +25,7 @@ def start(s, u):
     s.qd_command[:] = 0.0
     s.twist[:] = 0.0
     s.weakest_direction[:] = math.sqrt(1.0 / 6.0)
-    for i in range(6):
-        for j in range(6):
-            s.singular_vectors[i, j] = 1.0 if i == j else 0.0
+    set_identity(s.singular_vectors)
 
 
 @kernel
@@ -53,9 +51,7 @@ def clear_state(s):
     s.has_command = 0
     s.filter_ready = 0
     from_here(s.q_command, STATE_FLOATS)[:] = 0.0
-    for i in range(3):
-        for j in range(3):
-            s.R_ref[i, j] = 1.0 if i == j else 0.0
+    set_identity(s.R_ref)
 
 
 @kernel
@@ -92,7 +88,8 @@ def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
             s.rate[:] = 0.0
             s.velocity_bias[:] = 0.0
             s.lag[:] = 0.0
-            forget_contact(p, s)
+            s.travel = 0.0
+            forget_contact(p, s.contact)
             s.quiet_time = 0.0
             s.target_id = u.target_id
             s.target_active = 0

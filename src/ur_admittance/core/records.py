@@ -16,11 +16,14 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
+from .contact_record import CONTACT
+
 F = np.float64
 I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
 
-
 REGIONS = 3  # boxes of the workspace with a damping and a speed of their own
+STANDSTILL = 1e-9  # [rad/s] a command whose joints are slower has stopped
+AT_REST = 0.01  # [rad/s] an arm whose measured joints are slower stands; encoders are noisy
 
 
 class Mode(IntEnum):
@@ -190,73 +193,44 @@ SAMPLE = np.dtype(
 
 STATE = np.dtype(
     [
-        ("mode", I),
-        ("status", I),
+        ("mode", I),  # Mode
+        ("status", I),  # Status
         ("evidence", F, 2),  # the value that was out of bounds, and the bound
-        ("ticks", I),
+        ("ticks", I),  # since the record was made
         ("has_command", I),  # 0 until the first valid tick has latched q_command
-        ("contact", I, 6),
-        ("ran_into", I, 6),  # 1: the arm moved by itself when it touched
-        ("half_cycles", I, 6),  # lasting ones in a row
-        ("target_id", I),
-        ("target_active", I),
-        ("revision", I),
-        ("filter_ready", I),
-        # joints; from here on all are floats, checked and cleared as one block
-        ("q_command", F, 6),
-        ("qd_command", F, 6),
-        ("twist", F, 6),  # commanded TCP twist, base axes
+        ("target_id", I),  # the last one seen in a sample
+        ("target_active", I),  # 1: the reference is on its way to the target pose
+        ("revision", I),  # of the parameters the ramps lead to
+        ("filter_ready", I),  # 0: the next wrench starts the filter
+        # From here on all are floats, those of CONTACT too: checked and cleared as one block.
+        ("q_command", F, 6),  # [rad]
+        ("qd_command", F, 6),  # [rad/s]
+        ("twist", F, 6),  # commanded TCP twist, base axes [m/s, rad/s]
         # law: commanded pose = reference (+) offset, all in base axes
-        ("p_ref", F, 3),
-        ("R_ref", F, (3, 3)),
-        ("offset", F, 6),
-        ("rate", F, 6),
-        ("velocity_bias", F, 6),  # control axes
+        ("p_ref", F, 3),  # [m]
+        ("R_ref", F, (3, 3)),  # R_base_tcp of the reference
+        ("offset", F, 6),  # [m, rad]
+        ("rate", F, 6),  # of the offset [m/s, rad/s]
+        ("velocity_bias", F, 6),  # of force axes, control axes [m/s, rad/s]
         ("lag", F, 6),  # by how much the arm is expected to trail its command, base axes [m, rad]
         ("travel", F),  # smoothed speed of a hand-driven tool over travel speed
-        # contact, control axes
-        ("lost_time", F, 6),  # [s]
-        ("contact_stiffness", F, 6),  # estimated, 0: unknown [N/m, Nm/rad]
-        ("contact_damping", F, 6),  # in force in place of a smaller damping [Ns/m, Nms/rad]
-        ("since_touch", F, 6),  # [s]
-        ("x_touch", F, 6),  # way since then [m, rad]
-        ("x_touch_filtered", F, 6),
-        ("f_touch", F, 6),
-        ("x_high", F, 6),  # displacement and force above 4 Hz, and their sums
-        ("x_band", F, 6),
-        ("f_slow", F, 6),
-        ("sum_xx", F, 6),
-        ("sum_xf", F, 6),
-        ("half_time", F, 6),  # present half cycle of the force [s]
-        ("peak", F, 6),
-        ("last_peak", F, 6),
-        ("side", F, 6),
-        ("hit_x", F, 6),  # displacement and force from their means over the last moments, and the products of these
-        ("hit_f", F, 6),
-        ("hit_xx", F, 6),
-        ("hit_xf", F, 6),
-        ("hit_ff", F, 6),
-        ("hit_side", F, 6),  # sign of the force of what was hit, 0: nothing was
-        ("since_hit", F, 6),  # [s]
-        ("hit_way", F, 6),  # along that force since then [m, rad]
-        ("unloaded", F, 6),  # [s] without it
-        ("unlimited", F),  # [s] since a limit other than acceleration has shaped the motion
-        ("normal", F, 3),  # of the surface, base axes
+        ("contact", CONTACT),  # what each axis touches: contact_record.py
         # ramps
         ("ramp", F),  # 0..1
-        ("mass", F, 6),  # in force now
-        ("damping", F, 6),
-        ("stiffness", F, 6),
-        ("mass_from", F, 6),
+        ("mass", F, 6),  # in force now [kg, kg m2]
+        ("damping", F, 6),  # in force now [Ns/m, Nms/rad]
+        ("stiffness", F, 6),  # in force now [N/m, Nm/rad]
+        ("mass_from", F, 6),  # where the ramp began
         ("damping_from", F, 6),
         ("stiffness_from", F, 6),
-        ("desired_wrench", F, 6),
+        ("desired_wrench", F, 6),  # in force now, control axes [N, Nm]
         # wrench
-        ("wrench_filtered", F, 6),  # sensor axes
+        ("wrench_filtered", F, 6),  # sensor axes [N, Nm]
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
-        ("quiet_time", F),  # [s]
-        ("weakest_direction", F, 6),  # of the Jacobian, unit length
-        ("singular_vectors", F, (6, 6)),  # of the Jacobian, warm start
+        ("quiet_time", F),  # without force and motion [s]
+        # Jacobian
+        ("weakest_direction", F, 6),  # unit length
+        ("singular_vectors", F, (6, 6)),  # start of the next tick's iteration
     ],
     align=True,
 )

@@ -17,6 +17,16 @@ def norm(v):
 
 
 @kernel
+def dot(a, b):
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+
+
+@kernel
+def clip(value, low, high):
+    return min(max(value, low), high)
+
+
+@kernel
 def cross(a, b, out):
     x = a[1] * b[2] - a[2] * b[1]
     y = a[2] * b[0] - a[0] * b[2]
@@ -56,6 +66,13 @@ def multiply_transposed(A, B, out):
     for i in range(3):
         for j in range(3):
             out[i, j] = A[i, 0] * B[j, 0] + A[i, 1] * B[j, 1] + A[i, 2] * B[j, 2]
+
+
+@kernel
+def set_identity(out):
+    for i in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[i, j] = 1.0 if i == j else 0.0
 
 
 @kernel

@@ -1,10 +1,16 @@
 """READ FIRST. One cycle of the controller, 500 times a second.
 
-    0 check the sample, mode       checks.py, modes.py
-    1 condition the wrench         wrench.py
-    2 admittance law               law.py, admittance.py
-    3 command twist and its limits cartesian.py
-    4 joint velocities             singular.py, inverse.py
+    0 check the sample, change the mode            checks.py, modes.py
+    1 condition the wrench                         wrench.py
+    2 from the wrench to a twist                   law.py
+      2.1 normal of the surface that is touched    surface.py
+      2.2 axes in which the law acts               control_axes.py
+      2.3 contact: its stiffness, enough damping   contact.py
+      2.4 damping that varies with speed and place variable.py
+      2.5 mass, damping and spring of one axis     admittance.py
+      2.6 axes under force control                 force_axes.py
+    3 limits of the command twist                  cartesian.py
+    4 joint velocities inside their bounds         singular.py, inverse.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
 
 p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: same records in, same
@@ -30,10 +36,9 @@ from .checks import (
     is_sane,
 )
 from .compile import kernel, mat3, mat6, record, vec3, vec6
-from .contact import NORMAL, estimate_normal
+from .control_axes import NORMAL
 from .inverse import (
     SINGULARITY,
-    clip,
     common_braking,
     curve_speed,
     fit_into_bounds,
@@ -44,7 +49,8 @@ from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_para
 from .modes import SLACK, change_mode, clear_state, enter_fault, stands_still, start
 from .records import Limit, Status
 from .singular import SINGULAR, damped_factor, damped_inverse, smallest_singular_value
-from .spatial import copy_matrix, norm
+from .spatial import clip, copy_matrix, norm
+from .surface import estimate_normal
 from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
 
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
@@ -127,7 +133,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     if p.control_frame == NORMAL:
         velocity = vec6()
         twist_of(J, u.qd, velocity)
-        estimate_normal(p, s, c.wrench_tcp[:3], velocity[:3], dt)
+        estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], dt)
     law, x_next, v_next = vec6(), vec6(), vec6()
     desired = vec6()
     desired_twist(p, s, u, desired)
@@ -160,7 +166,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     curve = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
     c.scale, flags = fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt)
     c.limits |= flags
-    s.unlimited = 0.0 if c.limits & ~ACCELERATION else min(s.unlimited + dt, 1.0)
+    s.contact.unlimited_time = 0.0 if c.limits & ~ACCELERATION else min(s.contact.unlimited_time + dt, 1.0)
     if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0
 
@@ -239,9 +245,10 @@ def report(s, u, c):
     c.offset[:] = s.offset
     c.rate[:] = s.rate
     c.engagement = s.ramp
-    c.contact[:] = s.contact
-    c.contact_stiffness[:] = s.contact_stiffness
-    c.normal[:] = s.normal
+    for i in range(6):
+        c.contact[i] = int(s.contact.touching[i])
+    c.contact_stiffness[:] = s.contact.stiffness
+    c.normal[:] = s.contact.normal
 
 
 @kernel

@@ -1,9 +1,9 @@
-"""Variable admittance: heavy when placing, light when travelling, and regions with rules of their own."""
+"""2.4  Variable admittance: heavy when placing, light when travelling, and regions with rules of their own."""
 
 import math
 
 from .compile import kernel
-from .spatial import norm
+from .spatial import clip, dot, norm
 
 TRAVEL_TIME = 0.15  # [s] smoothing of the speed: a jolt is not a journey
 
@@ -11,7 +11,7 @@ TRAVEL_TIME = 0.15  # [s] smoothing of the speed: a jolt is not a journey
 @kernel
 def smooth(share):
     """0 below 0, 1 above 1, without a kink in between: 3 s^2 - 2 s^3."""
-    share = min(max(share, 0.0), 1.0)
+    share = clip(share, 0.0, 1.0)
     return share * share * (3.0 - 2.0 * share)
 
 
@@ -34,7 +34,7 @@ def damping_factor(p, s, position, wrench, dt):
     and takes the factor of a region inside it."""
     factor = 1.0
     if p.travel_damping < 1.0:
-        driven = 1.0 if (wrench[0] * s.rate[0] + wrench[1] * s.rate[1] + wrench[2] * s.rate[2]) > 0.0 else 0.0
+        driven = 1.0 if dot(wrench, s.rate) > 0.0 else 0.0
         speed = driven * norm(s.rate[:3]) / p.travel_speed
         s.travel += min(1.0, dt / TRAVEL_TIME) * (speed - s.travel)
         factor -= (1.0 - p.travel_damping) * smooth(s.travel)

@@ -118,8 +118,13 @@ def _params_finder(log: Log, other: NDArray[Any] | None, params: NDArray[Any]) -
 
 
 def _differences(ours: NDArray[Any], recorded: NDArray[Any]) -> dict[str, float]:
+    """Largest difference per field; a field of a record inside has a dotted name, such as contact.stiffness."""
     result: dict[str, float] = {}
     for name in ours.dtype.names or ():
+        if ours.dtype[name].names:
+            inner = _differences(ours[name], recorded[name])
+            result |= {f"{name}.{field}": value for field, value in inner.items()}
+            continue
         a, b = ours[name].astype(float), recorded[name].astype(float)
         with np.errstate(invalid="ignore"):
             gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))

@@ -1,0 +1,64 @@
+"""What is remembered about contact: STATE["contact"], one entry per control axis.
+
+Each observer in contact.py has a record of its own. Every number is a float, flags and counts too, so that all of it
+can be cleared and checked as one block.
+"""
+
+import numpy as np
+
+F = np.float64
+
+IMPACT = np.dtype(  # since an axis ran into something
+    [
+        ("time", F, 6),  # [s]
+        ("distance", F, 6),  # [m, rad]
+        ("distance_filtered", F, 6),  # the same, as late as the filtered force
+        ("first_force", F, 6),  # when it touched [N, Nm]
+    ],
+    align=True,
+)
+OSCILLATION = np.dtype(  # of the force
+    [
+        ("displacement", F, 6),  # above 4 Hz [m, rad]
+        ("displacement_filtered", F, 6),  # the same, as late as the filtered force
+        ("slow_force", F, 6),  # below 4 Hz [N, Nm]
+        ("variance", F, 6),  # of the displacement over the last 0.2 s [m2, rad2]
+        ("covariance", F, 6),  # of displacement and force [Nm, Nm rad]
+        ("half_cycles", F, 6),  # how many in a row have not decayed
+        ("half_cycle_time", F, 6),  # of the present one [s]
+        ("sign", F, 6),  # of the force in the present one
+        ("peak", F, 6),  # of the force in the present one [N, Nm]
+        ("previous_peak", F, 6),  # in the one before [N, Nm]
+    ],
+    align=True,
+)
+HIT = np.dtype(  # of a tool that a hand guides
+    [
+        ("displacement", F, 6),  # from its mean over the last 30 ms [m, rad]
+        ("mean_force", F, 6),  # over the last 30 ms [N, Nm]
+        ("variance", F, 6),  # of the displacement [m2, rad2]
+        ("covariance", F, 6),  # of displacement and force [Nm, Nm rad]
+        ("force_variance", F, 6),  # [N2, N2 m2]
+        ("sign", F, 6),  # of the force of what was hit, 0: nothing was
+        ("time", F, 6),  # since the hit [s]
+        ("distance", F, 6),  # moved along that force since the hit [m, rad]
+        ("time_without_force", F, 6),  # [s]
+    ],
+    align=True,
+)
+CONTACT = np.dtype(  # control axes
+    [
+        ("touching", F, 6),  # 0 or 1
+        ("ran_into", F, 6),  # 1: the arm moved by itself when it touched
+        ("time_without_force", F, 6),  # [s]
+        ("stiffness", F, 6),  # estimated, 0: unknown [N/m, Nm/rad]
+        ("damping", F, 6),  # used where the user's is smaller [Ns/m, Nms/rad]
+        ("impact", IMPACT),
+        ("oscillation", OSCILLATION),
+        ("hit", HIT),
+        ("unlimited_time", F),  # since a limit other than acceleration has shaped the motion, at most 1 [s]
+        ("normal", F, 3),  # of the surface, base axes
+    ],
+    align=True,
+)
+CONTACT_FLOATS = CONTACT.itemsize // 8

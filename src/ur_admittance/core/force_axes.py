@@ -1,0 +1,29 @@
+"""2.6  Axes under force control: their speed in free space, and how they follow a surface that moves."""
+
+from .compile import kernel
+from .spatial import clip
+
+
+@kernel
+def limit_approach(p, s, i, v, v_next, dt):
+    """Rate of a force axis, kept within the approach speed of its velocity bias: it neither rushes to the surface nor
+    races away when the surface ends."""
+    if p.force_axes[i] == 0.0:
+        return v_next
+    part = i // 3
+    room = max(p.approach_speed[part], abs(v - s.velocity_bias[i]) - p.max_acceleration[part] * dt)
+    return clip(v_next, s.velocity_bias[i] - room, s.velocity_bias[i] + room)
+
+
+@kernel
+def update_bias(p, s, v, dt):
+    """Velocity bias of a force axis: follows the axis' own rate while it touches, so that a surface that moves, slopes
+    or curves is followed with no force error (b' = (v - b) / T is integral action). Decays when contact is lost."""
+    for i in range(6):
+        if p.force_axes[i] == 0.0 or p.bias_time <= 0.0 or p.enabled[i] == 0.0:
+            s.velocity_bias[i] = 0.0
+            continue
+        limit = p.bias_limit[i // 3]
+        aim = v[i] if s.contact.touching[i] != 0.0 else 0.0
+        s.velocity_bias[i] += min(1.0, dt / p.bias_time) * (aim - s.velocity_bias[i])
+        s.velocity_bias[i] = clip(s.velocity_bias[i], -limit, limit)
