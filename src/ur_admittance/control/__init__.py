@@ -1,4 +1,4 @@
-"""Life cycle, faults, references, and controllers that stand in line."""
+"""The controller as a program uses it: life cycle, references, zeroing, and controllers in a chain."""
 
 from ur_admittance.control.controller import AdmittanceController, warm_up
 

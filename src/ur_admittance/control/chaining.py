@@ -1,4 +1,4 @@
-"""Controllers in line, sharing their reference arrays: what one writes, the next one reads: no copy, no message.
+"""Controllers in a chain that share their reference arrays: what one writes, the next one reads. No copy, no message.
 
     path = CartesianPath(controller.sample["reference_twist"], controller.state["p_ref"], points, speed=0.05)
     follower = JointFollower(controller.command["q"], controller.command["qd"], model, period=0.002)
@@ -6,7 +6,7 @@
     chain.update()              # one cycle, front to back
 
 `controller.sample["reference_twist"]` is a view into the record that the tick reads, `controller.command["q"]` one into
-the record that it writes: handing a view on is the whole interface.
+the record that it writes: passing on a view is the whole interface.
 """
 
 from collections.abc import Sequence
@@ -23,12 +23,12 @@ FloatArray = NDArray[np.float64]
 
 PATH_GAIN = 2.0  # [1/s] pull of the reference back onto the path
 MAX_JERK = 500.0  # [rad/s3] a UR's own motion profiles stay below this
-MEETING = 0.03  # [s] at most so far ahead: the time to meet changes with the aim, and further on they would swing
-UNLIMITED_SPEED_FACTOR = 1.02  # the follower may be a little faster than its input, or it would never catch up
+MEETING = 0.03  # [s] aim at most this far ahead: the time to meet depends on the aim, and further out it oscillates
+UNLIMITED_SPEED_FACTOR = 1.02  # a follower that is no faster than its input never catches up
 
 
 class Stage(Protocol):
-    """Anything that does its part of a cycle when asked."""
+    """Anything that does its part of a cycle when called."""
 
     def update(self) -> None: ...
 
@@ -45,11 +45,11 @@ class Chain:
 
 
 class CartesianPath:
-    """Moves a reference along straight segments at constant speed, by where the reference *is*, not by the clock:
+    """Moves a reference along straight segments at constant speed, from where the reference *is*, not by the clock:
     when a limit slows the arm down, the path waits for it."""
 
     def __init__(self, twist: FloatArray, position: FloatArray, points: ArrayLike, speed: float) -> None:
-        """twist: view written to (6,) [m/s, rad/s]; position: view of the reference (3,) [m]; points (n, 3) [m]."""
+        """twist: view to write to (6,) [m/s, rad/s]; position: view of the reference (3,) [m]; points (n, 3) [m]."""
         self.points: FloatArray = np.array(points, dtype=float)
         if self.points.ndim != 2 or self.points.shape[0] < 2 or self.points.shape[1] != 3:
             raise ParameterError(f"path points: shape is {self.points.shape}, must be (n, 3) with n >= 2.")
@@ -80,7 +80,7 @@ class CartesianPath:
 
 
 class JointFollower:
-    """Jerk-limited joints behind the controller (Ruckig): smooths what an arm's own servo would find too sharp."""
+    """Jerk-limited joints behind the controller (Ruckig): smooths what would be too abrupt for the arm's own servo."""
 
     def __init__(self, q: FloatArray, qd: FloatArray, model: RobotModel, period: float, acceleration: float = 25.0):
         """q, qd: views of the commanded joints [rad, rad/s]; period [s]; acceleration [rad/s2]."""
@@ -102,13 +102,13 @@ class JointFollower:
             self._input.current_position = self._q_in.tolist()
             self._input.current_velocity = [0.0] * 6
             self._input.current_acceleration = [0.0] * 6
-        # The input moves on while a joint catches up: aim at where they will meet.
+        # The input keeps moving while a joint catches up: aim at where they will meet.
         self._input.target_position = (self._q_in + self._meeting_time * self._qd_in).tolist()
         self._input.target_velocity = np.clip(
             self._qd_in, [-v for v in self._input.max_velocity], self._input.max_velocity
         ).tolist()
         result = self._otg.update(self._input, self._output)
-        if result < Result.Working:  # an impossible target: keep the last motion's braking, never jump
+        if result < Result.Working:  # an impossible target: brake from the last motion, never jump
             self._input.target_velocity = [0.0] * 6
             self._otg.update(self._input, self._output)
         self._meeting_time[:] = np.minimum(self._output.trajectory.independent_min_durations, MEETING)

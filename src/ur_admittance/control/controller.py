@@ -8,7 +8,7 @@
         controller.update()
         robot.write(controller.command)
 
-All arithmetic is in core.tick(); here are words, checks and the records that the tick works on.
+All arithmetic is in core.tick(). This file holds the records that the tick works on, and checks what goes into them.
 """
 
 import math
@@ -33,7 +33,7 @@ from ur_admittance.params.record import fill
 FloatArray = NDArray[np.float64]
 
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
-AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait, so that logs stay readable
+AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
 NOTHING = Request.NONE  # looked up once: members of an enumeration cost 0.3 us each time in Python 3.11
 FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")
 
@@ -51,7 +51,7 @@ class AdmittanceController:
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
         self.configured = False
-        self._pending: deque[np.void] = deque()  # appended and taken in one step each: safe between threads
+        self._pending: deque[np.void] = deque()  # appending and taking are one step each: safe between threads
         self._request = Request.NONE
         self._twist_left = 0.0  # [s]
         self._zero = ZeroWatch(self.parameters.control_rate)
@@ -98,7 +98,7 @@ class AdmittanceController:
         self._request = (self._request & ~(Request.ACTIVATE | Request.START_AT_ARM)) | Request.DEACTIVATE
 
     def reset_fault(self) -> None:
-        """Leave the fault once its cause is gone and the arm stands; the arm stays inactive until activate()."""
+        """Leave the fault once its cause is gone and the arm has stopped; it stays inactive until activate()."""
         self._need_configured("reset_fault")
         if self.mode != Mode.FAULT:
             raise LifecycleError(f"reset_fault: the controller is {self.mode.name.lower()}, not in fault.")
@@ -150,14 +150,14 @@ class AdmittanceController:
 
     @property
     def margin(self) -> Margin:
-        """How stiff a surface may be, and how the arm feels to a hand; remembered until the parameters change."""
+        """How stiff a surface may be, and how the arm feels to a hand; cached until the parameters change."""
         if self._margin is None or self._margin[0] is not self.parameters:
             self._margin = (self.parameters, margin(self.parameters))
         return self._margin[1]
 
     @property
     def stable_stiffness(self) -> float:
-        """Surface on which contact would just not die down [N/m], without the stabiliser; inf: stable on any."""
+        """Stiffness of a surface on which contact without the stabiliser would just oscillate [N/m]; inf: none does."""
         return self.margin.stable_stiffness
 
     @property
@@ -167,13 +167,13 @@ class AdmittanceController:
 
     @property
     def warning(self) -> str:
-        """A sentence about the sensor's drift; empty: none."""
+        """A sentence about the sensor's drift; empty: no warning."""
         return self._zero.monitor.warning
 
     # -- parameters ---------------------------------------------------------------------------------------------
 
     def set_parameters(self, changes: Mapping[str, Any]) -> None:
-        """Validate and take over all changes at the next update, or raise ParameterError and change nothing.
+        """Validate all changes and apply them at the next update, or raise ParameterError and change nothing.
         Mass, damping and stiffness are ramped. May be called from another thread."""
         self.replace_parameters(self.parameters.changed(changes))
 
@@ -208,11 +208,11 @@ class AdmittanceController:
         self._twist_left = valid_for
 
     def set_reference_wrench(self, wrench: ArrayLike) -> None:
-        """Wanted wrench on the tool [N, Nm], control axes, added to admittance.desired_wrench; ramped."""
+        """Desired wrench on the tool [N, Nm], control axes, added to admittance.desired_wrench; ramped."""
         self.sample["reference_wrench"] = _finite(wrench, (6,), "reference wrench")
 
     def set_target_pose(self, position: ArrayLike, rotation: ArrayLike) -> None:
-        """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; afterwards it stays there."""
+        """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; it stays there."""
         p = _finite(position, (3,), "target position")
         R = _finite(rotation, (3, 3), "target rotation")
         if abs(np.linalg.det(R) - 1.0) > 1e-3 or np.abs(R @ R.T - np.eye(3)).max() > 1e-3:
@@ -223,7 +223,7 @@ class AdmittanceController:
 
     def zero_ft_sensor(self) -> FloatArray:
         """Make the present reading the new zero; returns the change of sensor.bias. Refused (CalibrationError) while
-        moving, while the reading is unsteady, and when it looks like a contact."""
+        the arm moves, while the reading is unsteady, and when it looks like a contact."""
         self._need_configured("zero_ft_sensor")
         change = self._zero.residual(self._params)
         self.set_parameters({"sensor.bias": (np.array(self.parameters.sensor.bias) + change).tolist()})
@@ -254,7 +254,7 @@ class AdmittanceController:
 
 
 def warm_up(say: Callable[[str], None] = lambda text: None) -> None:
-    """Compile or load the tick now, never in the loop."""
+    """Compile or load the tick before the loop starts."""
     if not tick.signatures:
         say("loading the controller (the first run compiles it: about a minute) ...")
     tick(new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))

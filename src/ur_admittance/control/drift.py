@@ -1,7 +1,7 @@
-"""The reading of the free tool, followed slowly while nothing touches it: drift, contact suspicion, slow auto-zero.
+"""The reading of the free tool, tracked slowly while nothing touches it: drift, suspected contact, slow auto-zero.
 
 `level` is the sensor's reading without the tool's weight: what `sensor.bias` ought to be. It is learnt from half
-seconds at rest and moves slowly; a reading that leaves it faster than any drift is a contact and teaches nothing.
+seconds at rest and changes slowly; a reading that departs from it faster than any drift is a contact and is ignored.
 """
 
 from collections import deque
@@ -11,25 +11,25 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-CONSISTENT = (0.3, 0.03)  # [N], [Nm] between half seconds that shall found a level
-FOUNDING = 4  # half seconds
+CONSISTENT = (0.3, 0.03)  # [N], [Nm] largest spread of the half seconds that establish a level
+AGREEING = 4  # half seconds that agree establish a level
 FOLLOW_TIME = 10.0  # [s] time constant of the level
-JUMP = (1.5, 0.2)  # [N], [Nm] a drift is smaller than this plus its fastest rate times the time
-FASTEST = (0.02, 0.002)  # [N/s], [Nm/s]
+JUMP = (1.5, 0.2)  # [N], [Nm] a larger change, beyond the fastest drift over the time, is a contact
+FASTEST = (0.02, 0.002)  # [N/s], [Nm/s] of drift
 WARN = (1.0, 0.1)  # [N], [Nm] two thirds of the default deadband: beyond it the arm creeps
-TURNED = np.radians(10.0)  # a turn after which the level of a tool of unknown weight is worth nothing
+TURNED = np.radians(10.0)  # a rotation that invalidates the level of a tool of unknown weight
 HISTORY = 30  # remembered levels
 HISTORY_STEP = 10.0  # [s]
-AUTO_LIMIT = (2.0, 0.3)  # [N], [Nm] more than this is not drift that may vanish unseen
+AUTO_LIMIT = (2.0, 0.3)  # [N], [Nm] a larger drift must not vanish silently
 
 
 class DriftMonitor:
-    """Fed with half seconds at rest. Bias changes need not be told: the level does not depend on them."""
+    """Fed with half seconds at rest. It need not know of bias changes: the level does not depend on them."""
 
     def __init__(self) -> None:
         self.level: Array | None = None  # (6,) sensor frame [N, Nm]
         self.time = 0.0  # [s]
-        self.touched = False  # the last half second at rest was off the level
+        self.touched = False  # the last half second at rest was away from the level
         self._known_at = 0.0
         self._recent: list[Array] = []
         self._history: deque[tuple[float, Array]] = deque(maxlen=HISTORY)
@@ -38,7 +38,7 @@ class DriftMonitor:
         self._bias = np.zeros(6)
 
     def skip(self, period: float) -> None:
-        """A half second that says nothing: the arm moved or the reading was unsteady."""
+        """A half second that does not count: the arm moved or the reading was unsteady."""
         self.time += period
         self._recent.clear()
 
@@ -47,10 +47,10 @@ class DriftMonitor:
         self.time += period
         self._bias = np.array(params["sensor_bias"])
         self.forget_if_changed(params, R_base_sensor)
-        self._recent = [*self._recent[1 - FOUNDING :], reading]
+        self._recent = [*self._recent[1 - AGREEING :], reading]
         self.touched = bool(self.contact(reading))
-        if self.level is None or (self.touched and self._nearer_to_zero(reading)):
-            if len(self._recent) == FOUNDING and _within(np.ptp(self._recent, axis=0), CONSISTENT):
+        if self.level is None or (self.touched and self._closer_to_zero(reading)):
+            if len(self._recent) == AGREEING and _within(np.ptp(self._recent, axis=0), CONSISTENT):
                 self._learn(np.mean(self._recent, axis=0), R_base_sensor)
         elif not self.touched:
             self._learn(self.level + (reading - self.level) * min(1.0, period / FOLLOW_TIME), R_base_sensor)
@@ -65,7 +65,7 @@ class DriftMonitor:
         if force <= JUMP[0] + FASTEST[0] * since and torque <= JUMP[1] + FASTEST[1] * since:
             return ""
         return (
-            f"the reading is {force:.1f} N and {torque:.2f} Nm off what it was when the tool was last free, "
+            f"the reading has changed by {force:.1f} N and {torque:.2f} Nm since the tool was last free, "
             f"{since:.0f} s ago; free the tool (if nothing touches it, calibrate again)"
         )
 
@@ -84,7 +84,7 @@ class DriftMonitor:
 
     @property
     def warning(self) -> str:
-        """A sentence when the drift is about to move the arm; empty: all is well."""
+        """A sentence when the drift is about to move the arm; empty: it is not."""
         force, torque = (float(np.linalg.norm(part)) for part in np.split(self.drift, 2))
         if force <= WARN[0] and torque <= WARN[1]:
             return ""
@@ -95,7 +95,7 @@ class DriftMonitor:
 
     def auto_step(self, time_constant: float, period: float) -> Array | None:
         """Small change of sensor.bias towards the level (6,), only while the tool is free and the drift is small."""
-        if self.level is None or self.touched or len(self._recent) < FOUNDING or not _within(self.drift, AUTO_LIMIT):
+        if self.level is None or self.touched or len(self._recent) < AGREEING or not _within(self.drift, AUTO_LIMIT):
             return None
         step = self.drift * (period / time_constant)
         for part, fastest in ((slice(0, 3), FASTEST[0]), (slice(3, 6), FASTEST[1])):
@@ -110,13 +110,13 @@ class DriftMonitor:
         if not self._history or self.time - self._history[-1][0] >= HISTORY_STEP:
             self._history.append((self.time, self.level.copy()))
 
-    def _nearer_to_zero(self, reading: Array) -> bool:
-        """The level was founded in contact when a later reading at rest lies nearer to the calibrated zero."""
+    def _closer_to_zero(self, reading: Array) -> bool:
+        """The level was established in contact if a later reading at rest is closer to the calibrated zero."""
         old, new = np.linalg.norm(self.drift[:3]), np.linalg.norm(reading[:3] - self._bias[:3])
         return bool(self._bias.any() and new < old and new < AUTO_LIMIT[0])
 
     def forget_if_changed(self, params: np.void, R_base_sensor: Array) -> None:
-        """Another tool or mounting makes the level worthless, and so does a turn with a tool of unknown weight."""
+        """Another tool or mounting invalidates the level, and so does a rotation of a tool of unknown weight."""
         tool = b"".join(
             params[name].tobytes() for name in ("tool_weight_base", "tool_com", "R_tcp_sensor", "sensor_sign")
         )

@@ -1,4 +1,4 @@
-"""Half a second of samples in a few microseconds: the part of zeroing that runs in the loop."""
+"""The part of zeroing that runs in the loop: half a second of samples in a few microseconds."""
 
 import math
 
@@ -18,7 +18,7 @@ def statistics(samples, mean_q, mean_wrench, spread):
             sum_q += samples[k].q[i]
             sum_w += samples[k].wrench[i]
             speed = abs(samples[k].qd[i])
-            if not speed <= fastest:  # also catches a number that is none
+            if not speed <= fastest:  # NaN too
                 fastest = speed
         mean_q[i], mean_wrench[i] = sum_q / n, sum_w / n
         square = 0.0
@@ -30,7 +30,7 @@ def statistics(samples, mean_q, mean_wrench, spread):
 
 @kernel
 def without_weight(params, q, raw, reading, R_base_sensor):
-    """reading = sign raw - [W; c x W], sensor frame (6,): what a raw wrench at rest is without the tool's weight."""
+    """reading = sign raw - [W; c x W], sensor frame (6,): a raw wrench at rest without the tool's weight."""
     p = params[0]
     R_base_tcp, position, jacobian = mat3(), vec3(), mat6()
     forward(p.chain_rotation, p.chain_position, q, R_base_tcp, position, jacobian)

@@ -1,7 +1,7 @@
-"""Zeroing the force sensor: the recent readings, whether they may become the new zero, and how far it has drifted.
+"""Zeroing the force sensor: recent readings, whether they may become the new zero, and how far it has drifted.
 
-A reading at rest cannot tell a bias from a steady push. What can: a hand and a contact vary, the arm stands, and a bias
-changes slowly (an e-Series sensor was seen to go from 0.07 to 4.1 N in five minutes) while a contact comes at once.
+A single reading at rest cannot distinguish a bias from a steady push. Time can: a hand or a contact varies and comes at
+once, a bias changes slowly (an e-Series sensor was seen to drift from 0.07 to 4.1 N in five minutes).
 """
 
 import numpy as np
@@ -9,15 +9,26 @@ from numpy.typing import NDArray
 
 from ur_admittance.control.drift import DriftMonitor
 from ur_admittance.control.kernels import statistics, without_weight
-from ur_admittance.core.records import PARAMS, SAMPLE, new
+from ur_admittance.core.records import AT_REST, PARAMS, SAMPLE, new
 from ur_admittance.errors import CalibrationError
 
 Array = NDArray[np.float64]
 
 WINDOW = 0.5  # [s]
-MOVING = 0.01  # [rad/s]
-UNSTEADY_FORCE = 0.5  # [N] standard deviation above the noise of common sensors: a hand, a contact
-UNSTEADY_TORQUE = 0.05  # [Nm]
+UNSTEADY = (0.5, 0.05)  # [N], [Nm] standard deviation above the noise of common sensors: a hand, a contact
+
+
+def unrest(speed: float, spread: Array) -> str:
+    """Why this is not a reading at rest; empty: it is. speed: of the fastest joint [rad/s]; spread: standard deviation
+    of the wrench (6,) [N, Nm]."""
+    if not speed <= AT_REST:
+        return f"the arm is moving ({speed:.3f} rad/s, allowed {AT_REST} rad/s)"
+    for worst, allowed, unit in ((max(spread[:3]), UNSTEADY[0], "N"), (max(spread[3:]), UNSTEADY[1], "Nm")):
+        if not worst <= allowed:
+            return (
+                f"the reading varies by {worst:.3g} {unit} (allowed {allowed} {unit}); is something touching the tool?"
+            )
+    return ""
 
 
 class WrenchWindow:
@@ -31,25 +42,17 @@ class WrenchWindow:
         self._count = 0
 
     def add(self, sample: np.void) -> bool:
-        """True when the window holds only samples that were not in it the last time it said so."""
+        """True when the window is full of samples that it did not hold the last time it returned True."""
         row = self._count % self.length
         self._samples[row] = sample
         self._count += 1
         return row == self.length - 1
 
     def unrest(self) -> str:
-        """Why the window is no reading at rest; empty: it is, and `q` and `wrench` are its means."""
+        """Why the window is not a reading at rest; empty: it is, and `q` and `wrench` are its means."""
         if self._count < self.length:
             return f"only {self._count} of {self.length} readings so far; wait half a second"
-        speed = statistics(self._samples, self.q, self.wrench, self._spread)
-        if not speed <= MOVING:
-            return f"the arm moves ({speed:.3f} rad/s, allowed {MOVING} rad/s)"
-        force, torque = max(self._spread[:3]), max(self._spread[3:])
-        if not force <= UNSTEADY_FORCE:
-            return f"the force varies by {force:.2f} N (allowed {UNSTEADY_FORCE} N); is the tool touched?"
-        if not torque <= UNSTEADY_TORQUE:
-            return f"the torque varies by {torque:.3f} Nm (allowed {UNSTEADY_TORQUE} Nm); is the tool touched?"
-        return ""
+        return unrest(statistics(self._samples, self.q, self.wrench, self._spread), self._spread)
 
 
 class ZeroWatch:
@@ -71,7 +74,7 @@ class ZeroWatch:
         return True
 
     def residual(self, params: NDArray[np.void]) -> Array:
-        """Mean compensated wrench in the sensor frame [N, Nm], or CalibrationError with the reason why not."""
+        """Mean compensated wrench in the sensor frame [N, Nm], or CalibrationError with the reason for a refusal."""
         reason = self._window.unrest()
         if not reason:
             reading, R_base_sensor = self._reading(params)
@@ -98,7 +101,7 @@ def compensated(params: NDArray[np.void], q: Array, raw: Array) -> Array:
 
 
 def warm_up() -> None:
-    """Compile or load the kernels now, never in the loop."""
+    """Compile or load the kernels before the loop starts."""
     watch = ZeroWatch()
     sample, params = new(SAMPLE)[0], new(PARAMS)
     for _ in range(round(WINDOW * 500.0)):

@@ -11,7 +11,7 @@ ACCELERATION = (int(Limit.LINEAR_ACCELERATION), int(Limit.ANGULAR_ACCELERATION))
 VELOCITY = (int(Limit.LINEAR_VELOCITY), int(Limit.ANGULAR_VELOCITY))
 WORKSPACE = int(Limit.WORKSPACE)
 
-WALL_BRAKING = 0.5  # share of the acceleration limit planned for braking before a wall: three at once, in a corner, fit
+WALL_BRAKING = 0.5  # fraction of the acceleration limit planned for braking at a wall: three at once, in a corner, fit
 WALL_RATE = 20.0  # [1/s] close to the wall the speed falls linearly: braking along sqrt(2 a d) would chatter there
 
 
@@ -33,7 +33,7 @@ def approach_rate(v_prev, a_dt, bound):
 
 @kernel
 def limit_change(v, v_prev, largest, urgent):
-    """v := v_prev + (v - v_prev) shortened to `largest`. Axes that brake before a wall (urgent) come first, the others
+    """v := v_prev + (v - v_prev) shortened to `largest`. Axes that brake at a wall (urgent) come first, the others
     get what is left. Returns whether it was shortened."""
     first, rest = 0.0, 0.0
     for i in range(3):
@@ -67,9 +67,9 @@ def limit_norm(v, v_prev, cap, a_dt):
 
 @kernel
 def stop_at_walls(p, v, v_prev, position, measured, dt, urgent):
-    """One-sided gating: towards a wall only as fast as braking allows, by the commanded or the measured TCP position,
-    whichever is closer to the wall (the measured one lags). The stop keeps the acceleration limit. Marks the axes that
-    have to brake in `urgent`."""
+    """One-sided gate: towards a wall only as fast as braking allows, from the commanded or the measured TCP position,
+    whichever is closer to the wall (the measured one lags). The stop stays within the acceleration limit. Marks in
+    `urgent` the axes that have to brake."""
     a = p.max_acceleration[0]
     acted = False
     for i in range(3):
@@ -110,7 +110,7 @@ def limit_twist(p, twist, twist_prev, position, measured, dt):
         cap = p.max_velocity[part] * (speed_factor(p, measured) if part == 0 else 1.0)
         if limit_norm(v, v_prev, cap, a_dt):
             flags |= VELOCITY[part]
-        # Walls and caps that moved while the arm was fast may ask for more than the limit: spread it over ticks.
+        # Walls and caps that moved while the arm was fast may need more than the limit: spread it over several ticks.
         limit_change(v, v_prev, a_dt, urgent)
     return flags
 

@@ -1,4 +1,4 @@
-"""0  Is this sample fit to move an arm by, and are the records?"""
+"""0  Is this sample fit to move an arm, and are the records sound?"""
 
 from .compile import from_here, kernel
 from .records import STATE_FLOATS, Mode, Status
@@ -10,14 +10,14 @@ BAD_PARAMS, INTERNAL_ERROR = int(Status.BAD_PARAMS), int(Status.INTERNAL_ERROR)
 
 KNOWN = len(Status)
 LONGEST_PERIOD = 0.1  # [s]
-ABSURD = 1e9  # no quantity of this program is larger
+ABSURD = 1e9  # no quantity in this program is larger
 
 
 @kernel
 def is_sane(values):
     """Finite, and small enough that squares and sums stay finite."""
     sane = True
-    for i in range(values.size):  # without a branch: the common case is all of it, many at a time
+    for i in range(values.size):  # without a branch: usually all are read, and several at a time
         sane &= abs(values[i]) < ABSURD
     return sane
 
@@ -46,7 +46,7 @@ def check_sample(p, u):
 
 @kernel
 def check_params(p):
-    """A record that did not come through the parameter schema must not be able to produce a NaN."""
+    """Not even a record that bypassed the parameter schema may produce a NaN."""
     for i in range(6):
         if not (p.mass[i] > 0.0 and p.damping[i] >= 0.0 and p.stiffness[i] >= 0.0):
             return False
@@ -106,7 +106,7 @@ def check_params(p):
 
 @kernel
 def check_state(s):
-    """Memory that was overwritten from outside must not reach the arm."""
+    """Memory that something else has overwritten must not reach the arm."""
     return (
         0 <= s.mode <= FAULT
         and 0 <= s.status < KNOWN

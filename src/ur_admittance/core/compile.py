@@ -16,8 +16,8 @@ from numba.extending import intrinsic, register_jitable
 
 
 def _cache_directory():
-    """Numba looks only at the file of the outermost kernel: after a change in inverse.py it would load the old tick.
-    So compiled code is kept under a digest of all kernels."""
+    """Numba checks only the file of the outermost kernel: after a change in inverse.py it would load the old tick.
+    So compiled code is cached under a digest of all kernels."""
     folder = Path(__file__).parent
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))).hexdigest()[:16]
     writable = os.access(folder, os.W_OK)
@@ -28,7 +28,7 @@ def _cache_directory():
 if not config.CACHE_DIR:
     config.CACHE_DIR = _cache_directory()
 
-# numpy division (1/0 = inf) because a tick may not raise; no fastmath, so that a replay agrees to the last bit.
+# NumPy division (1/0 = inf) because a tick must not raise; no fastmath, so that a replay agrees to the last bit.
 kernel = njit(nogil=True, cache=True, error_model="numpy")
 
 
@@ -55,7 +55,7 @@ def _address(typing_context, field):
 if config.DISABLE_JIT:
 
     def record(records, i):
-        return records.view(np.recarray)[i]  # whose fields can be read as attributes, as in compiled code
+        return records.view(np.recarray)[i]  # its fields can be read as attributes, as in compiled code
 
     def from_here(field, count):
         return np.lib.stride_tricks.as_strided(field, (count,), (8,))

@@ -1,4 +1,4 @@
-"""What a status means, in plain words, and the way back."""
+"""What each status means, in plain words, and what to do about it."""
 
 from collections.abc import Sequence
 
@@ -16,10 +16,10 @@ SENTENCES = {
     Status.OVER_TORQUE: "torque {0:.2f} Nm about the TCP is above safety.max_torque {1:.2f} Nm",
     Status.POSITION_ERROR: "the tool is {0mm:.0f} mm from its commanded position "
     "(safety.max_position_error {1mm:.0f} mm); is the arm blocked?",
-    Status.ORIENTATION_ERROR: "the tool is turned {0:.2f} rad from its commanded orientation "
+    Status.ORIENTATION_ERROR: "the tool is rotated {0:.2f} rad from its commanded orientation "
     "(safety.max_orientation_error {1:.2f} rad)",
-    Status.IK_FAILED: "no joint velocities for this motion (smallest singular value {0:.2g})",
-    Status.BAD_PARAMS: "the parameter record holds impossible numbers",
+    Status.IK_FAILED: "no joint velocities were found for this motion (smallest singular value {0:.2g})",
+    Status.BAD_PARAMS: "the parameter record contains impossible numbers",
     Status.LOOP_OVERRUN: "the control loop was late; is the computer overloaded?",
     Status.PROTECTIVE_STOP: "the robot is in a protective stop; look for the cause, then unlock it",
     Status.EMERGENCY_STOP: "the emergency stop is pressed",
@@ -30,28 +30,28 @@ SENTENCES = {
 }
 
 REMEDIES = {
-    Status.BAD_PERIOD: "Check the clock and the load of the computer, then reset the fault.",
+    Status.BAD_PERIOD: "Check the computer's clock and load, then reset the fault.",
     Status.NOT_FINITE: "Check the device that sent it, then reset the fault.",
-    Status.STALE_JOINTS: "Check cable and robot, then reset the fault.",
+    Status.STALE_JOINTS: "Check the cable and the robot, then reset the fault.",
     Status.STALE_WRENCH: "Check the sensor's cable and rate, then reset the fault.",
-    Status.OVER_FORCE: "Free the tool, check tool mass and sensor bias, then reset the fault.",
-    Status.OVER_TORQUE: "Free the tool, check centre of mass and TCP, then reset the fault.",
-    Status.POSITION_ERROR: "Free the arm, then reset the fault; the reference is latched anew at activation.",
-    Status.ORIENTATION_ERROR: "Free the arm, then reset the fault; the reference is latched anew at activation.",
+    Status.OVER_FORCE: "Free the tool, check the tool mass and the sensor bias, then reset the fault.",
+    Status.OVER_TORQUE: "Free the tool, check its centre of mass and the TCP, then reset the fault.",
+    Status.POSITION_ERROR: "Free the arm, then reset the fault; activation starts from the measured pose.",
+    Status.ORIENTATION_ERROR: "Free the arm, then reset the fault; activation starts from the measured pose.",
     Status.IK_FAILED: "Move the arm away from this configuration, then reset the fault.",
-    Status.BAD_PARAMS: "Load the parameters again, then reset the fault.",
+    Status.BAD_PARAMS: "Reload the parameters, then reset the fault.",
     Status.LOOP_OVERRUN: "Close other programs or use a real-time kernel, then reset the fault.",
-    Status.PROTECTIVE_STOP: "Inspect the cause, unlock on the pendant, then reset the fault.",
+    Status.PROTECTIVE_STOP: "Find the cause, unlock the robot on the pendant, then reset the fault.",
     Status.EMERGENCY_STOP: "Release the button, start the robot, then reset the fault.",
     Status.SAFEGUARD_STOP: "Leave the safeguarded area, then reset the fault.",
-    Status.CONNECTION_LOST: "Check network and robot, connect again, then reset the fault.",
-    Status.INTERNAL_ERROR: "Report the log, then restart the program.",
-    Status.COMMAND_REJECTED: "Switch to remote control and start the program, then reset the fault.",
+    Status.CONNECTION_LOST: "Check the network and the robot, reconnect, then reset the fault.",
+    Status.INTERNAL_ERROR: "Restart the program, and report the fault with its log.",
+    Status.COMMAND_REJECTED: "Switch the robot to remote control and start its program, then reset the fault.",
 }
 
 
 def sentence(status: int, evidence: Sequence[float] = (0.0, 0.0)) -> str:
-    """One sentence for a status and the two numbers that go with it (the value and its bound)."""
+    """One sentence for a status and its two numbers (the value and its bound)."""
     value, bound = float(evidence[0]), float(evidence[1])
     words = {"0ms": 1e3 * value, "1ms": 1e3 * bound, "0mm": 1e3 * value, "1mm": 1e3 * bound}
     which = INPUTS[int(value)] if status == Status.NOT_FINITE else ""

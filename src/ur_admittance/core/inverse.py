@@ -1,7 +1,7 @@
 """4  Twist -> joint velocities inside their bounds, direction preserved.
 
-singular.py gives the joint velocities for a twist. Bounds then slow the whole vector down
-(speed, position) or let it turn more slowly (acceleration): a joint at its limit does not bend the path of the tool.
+singular.py computes the joint velocities for a twist. Bounds then slow the whole vector down (speed, position) or let
+it turn more slowly (acceleration): a joint at its limit does not bend the path of the tool.
 """
 
 import math
@@ -18,18 +18,18 @@ JOINT_VELOCITY = int(Limit.JOINT_VELOCITY)
 JOINT_ACCELERATION = int(Limit.JOINT_ACCELERATION)
 JOINT_POSITION = int(Limit.JOINT_POSITION)
 
-ELBOW = 2  # the joint whose zero is the edge of the reach on a UR
-ELBOW_RATE = 10.0  # [1/s] close to the margin the elbow slows down linearly
-BRAKING = 0.9  # share of the joint acceleration planned for braking: the rest absorbs the curvature of the path
-CURVE = 0.3  # share of the joint acceleration that a straight tool path may ask for at constant speed
-AHEAD = 0.05  # [rad] the fastest joint's way to the point ahead at which that is measured
+ELBOW = 2  # the joint whose zero is the edge of the reach of a UR
+ELBOW_RATE = 10.0  # [1/s] close to the margin the speed of the elbow falls linearly
+BRAKING = 0.9  # fraction of the joint acceleration planned for braking: the rest absorbs the curvature of the path
+CURVE = 0.3  # fraction of the joint acceleration that a straight tool path may need at constant speed
+AHEAD = 0.05  # [rad] that the fastest joint moves to the point ahead where that is evaluated
 
 
 @kernel
 def keep_elbow_bent(p, s, J, C, V, dt):
     """One-sided gate on V, like a workspace wall: the elbow straightens only as fast as it can stop before the margin.
-    What V asks beyond that is taken out along the gradient of the elbow's speed, so that the tool slides along the
-    edge of its reach; a straight elbow could fold to either side. Returns whether it acted.
+    What V asks beyond that is removed along the gradient of the elbow's speed, so that the tool slides along the edge
+    of its reach; a straight elbow could fold to either side. Returns whether it acted.
 
         qd_elbow = g . V,   g = (J J^T)^-1 J e_elbow;      V := V - g (g . V - allowed) / |g|^2
     """
@@ -69,7 +69,7 @@ def velocity_bounds(p, s, dt, low, high):
 
 @kernel
 def common_braking(p, twist, qd):
-    """Fraction of its speed per second that the whole vector can lose inside joint and Cartesian limits [1/s]."""
+    """Fraction of its speed that the whole vector can lose per second within joint and Cartesian limits [1/s]."""
     rate = math.inf
     for i in range(6):
         if qd[i] != 0.0:
@@ -83,9 +83,9 @@ def common_braking(p, twist, qd):
 
 @kernel
 def curve_speed(p, q, U, V, qd, sigma):
-    """Share of V at which the joint accelerations that a straight path asks for at constant speed stay within CURVE:
-    s^2 |d(qd)/dt| <= CURVE a. Towards a singularity they grow as a power of the distance, so slowing down by them
-    begins early enough to need no look-ahead."""
+    """Fraction of V at which the joint accelerations that a straight path needs at constant speed stay within CURVE:
+    s^2 |d(qd)/dt| <= CURVE a. Towards a singularity they grow as a power of the distance, so the slowing down starts
+    early enough to need no look-ahead."""
     fastest = 0.0
     for i in range(6):
         fastest = max(fastest, abs(qd[i]))
@@ -117,7 +117,7 @@ def curve_speed(p, q, U, V, qd, sigma):
 
 @kernel
 def speed_share(p, s, qd, rate, dt):
-    """(share, Limit flag): share of qd that joint speeds and position limits allow; `rate` is its common braking."""
+    """(share, Limit flag): fraction of qd that joint speed and position limits allow; `rate` is its common braking."""
     share = 1.0
     flag = 0
     for i in range(6):
@@ -138,7 +138,7 @@ def speed_share(p, s, qd, rate, dt):
 
 @kernel
 def inside(qd, share, low, high):
-    """`share`, moved as little as possible so that share qd is inside the box; negative when none is."""
+    """`share`, changed as little as possible so that share qd is inside the box; negative: no share is."""
     least = 0.0
     most = 1.0
     for i in range(6):
@@ -179,7 +179,7 @@ def fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt):
         qd := b qd_hold + turn (w qd - b qd_hold)        qd_hold: what keeps the last twist
 
     Speed and position limits slow the whole vector down (b, w). Acceleration limits let the tool turn into its new
-    direction more slowly (turn), as more inertia would. Out: qd, its twist `realised`. Returns (share of the wanted
+    direction more slowly (turn), as more inertia would. Out: qd, its twist `realised`. Returns (fraction of the wanted
     twist, Limit flags).
     """
     low, high, base = vec6(), vec6(), vec6()
@@ -199,7 +199,7 @@ def fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt):
         if curve * along < size:
             hold = min(hold, max(curve * along / size, 1.0 - rate * dt))
     hold = inside(qd_hold, hold, low, high)
-    if hold < 0.0:  # no joint motion in reach keeps the direction of the tool: brake along that of the joints
+    if hold < 0.0:  # no joint motion within bounds keeps the direction of the tool: brake along that of the joints
         flags |= JOINT_ACCELERATION
         hold = max(0.0, 1.0 - common_braking(p, s.twist, s.qd_command) * dt)
         qd_hold[:] = s.qd_command

@@ -1,4 +1,4 @@
-"""2  Between the wrench and the twist: reference, offset, ramps, and what goes back into them.
+"""2  From the wrench to a twist: reference, offset, ramps, and what goes back into them.
 
 The commanded pose is the reference moved by the offset, all in base axes:
 
@@ -31,7 +31,7 @@ from .variable import damping_factor
 from .wrench import deadband
 
 QUIET = 0.2  # [s] without force and motion before the reference of free axes is latched to the measured pose
-TARGET_SPEED = 0.8  # share of the speed limit used to go to a target pose: the rest is for compliance
+TARGET_SPEED = 0.8  # fraction of the speed limit used to go to a target pose: the rest is for compliance
 REACHED = 1e-5  # [m, rad]
 
 
@@ -113,7 +113,7 @@ def law_twist(p, s, c, desired, dt, twist, x_next, v_next):
 
 @kernel
 def desired_twist(p, s, u, twist):
-    """Velocity of the reference: the streamed twist plus the way to a target pose."""
+    """Velocity of the reference: the streamed twist plus the motion to a target pose."""
     twist[:] = u.reference_twist
     if p.control_frame == NORMAL:
         along_surface(s.contact.normal, twist[:3])
@@ -153,8 +153,8 @@ def pose_error(s, R_measured, p_measured, error):
 def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, R_measured, p_measured, dt):
     """5  Moves reference and offset by what the arm will really do.
 
-    deficit = realised - wanted. Law and desired twist each bear it in proportion to their size, so that neither winds
-    up: after a release at a limit the arm stops as the ideal system would.
+    deficit = realised - wanted. Law and desired twist each take a part of it in proportion to their size, so that
+    neither winds up: after a release at a limit the arm stops as the ideal system would.
     """
     lost_law, lost_desired, tracking = vec6(), vec6(), vec3()
     for part in range(2):
@@ -191,7 +191,7 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
             x_next[i] = 0.0
     update_bias(p, s, v_next, dt)
 
-    # The reference moves as asked, in axes that the offset has turned for the commanded pose ...
+    # The reference moves as asked, in axes that the offset has rotated for the commanded pose ...
     E, shift = mat3(), vec6()
     exp_so3(s.offset[3:], E)
     for i in range(6):
@@ -260,7 +260,7 @@ def hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt):
     for i in range(6):
         if s.stiffness[i] == 0.0:
             v[i] = 0.0
-            if p.enabled[i] == 0.0:  # a disabled axis holds its reference, also while nothing moves
+            if p.enabled[i] == 0.0:  # a disabled axis holds its reference, even while nothing moves
                 shift[i] = 0.0
         else:
             shift[i] = 0.0

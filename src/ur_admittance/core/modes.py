@@ -1,4 +1,4 @@
-"""0  Requests and faults change the mode; what begins, is latched or forgotten then."""
+"""0  Requests and faults change the mode; what is started, latched or forgotten when they do."""
 
 import math
 
@@ -14,12 +14,12 @@ ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
 RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFERENCE)
 START_AT_ARM = int(Request.START_AT_ARM)
 
-SLACK = 0.02  # [rad] by which command and measurement may differ without being brought together
+SLACK = 0.02  # [rad] by which command and measurement may differ without a correction
 
 
 @kernel
 def start(s, u):
-    """First valid sample: the command begins where the arm is."""
+    """First valid sample: the command starts where the arm is."""
     s.has_command = 1
     s.q_command[:] = u.q
     s.qd_command[:] = 0.0
@@ -47,7 +47,7 @@ def enter_fault(s, status, value, bound):
 
 @kernel
 def clear_state(s):
-    """Forget everything; the next good sample starts anew."""
+    """Forget everything; the next valid sample starts afresh."""
     s.has_command = 0
     s.filter_ready = 0
     from_here(s.q_command, STATE_FLOATS)[:] = 0.0
@@ -64,7 +64,7 @@ def stands_still(s):
 
 @kernel
 def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
-    """Faults first, then requests. A fault stays until it is reset, which needs standstill and a good sample."""
+    """Faults first, then requests. A fault stays until it is reset, which needs standstill and a valid sample."""
     if s.mode == ACTIVE and status != OK:
         enter_fault(s, status, value, bound)
     elif s.mode == FAULT:

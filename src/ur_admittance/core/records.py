@@ -1,14 +1,14 @@
-"""The four records of a tick, and the words of the controller.
+"""The four records of a tick, and the codes of the controller.
 
     tick(params, state, sample, command)
 
-PARAMS   what the user chose: numbers ready for the arithmetic, SI units
+PARAMS   what the user chose, as numbers ready to compute with, in SI units
 SAMPLE   what came in this cycle: measurements, references, requests
 STATE    what is remembered from one tick to the next
 COMMAND  what goes out, with the status and everything a plot needs
 
 Each is a NumPy structured dtype: a C struct that Numba reads as ``p.mass[i]``, that is copied with one
-assignment into a log or a shared-memory ring, and that a replay can compare bit for bit.
+assignment into a log or a shared-memory ring, and that a replay compares bit for bit.
 Six-vectors are linear first. ``*_base`` means axes of the base frame, ``*_control`` axes of the control frame.
 """
 
@@ -21,13 +21,13 @@ from .contact_record import CONTACT
 F = np.float64
 I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
 
-REGIONS = 3  # boxes of the workspace with a damping and a speed of their own
-STANDSTILL = 1e-9  # [rad/s] a command whose joints are slower has stopped
-AT_REST = 0.01  # [rad/s] an arm whose measured joints are slower stands; encoders are noisy
+REGIONS = 3  # boxes of the workspace with their own damping and speed
+STANDSTILL = 1e-9  # [rad/s] commanded joints that are slower have stopped
+AT_REST = 0.01  # [rad/s] measured joints that are slower stand still: above the noise of encoders
 
 
 class Mode(IntEnum):
-    """Where the controller is in its life. Only ACTIVE obeys forces; every other mode holds or slows down."""
+    """Where the controller is in its life cycle. Only ACTIVE yields to forces; every other mode holds or slows down."""
 
     INACTIVE = 0  # holds the last command
     ACTIVE = 1
@@ -70,7 +70,7 @@ class Status(IntEnum):
 
 
 class Limit(IntFlag):
-    """Which bound shaped this tick's motion."""
+    """Which limits shaped the motion of this tick."""
 
     NONE = 0
     LINEAR_ACCELERATION = 1
@@ -113,7 +113,7 @@ PARAMS = np.dtype(
         # 1 wrench conditioning
         ("R_tcp_sensor", F, (3, 3)),  # mounting, from calibration
         ("p_tcp_sensor", F, 3),  # sensor origin seen from the TCP, TCP axes [m]
-        ("sensor_sign", F),  # -1 for a sensor that reports the reaction
+        ("sensor_sign", F),  # -1: the sensor reports the reaction force
         ("sensor_bias", F, 6),  # after the sign, sensor axes [N, Nm]
         ("tool_weight_base", F, 3),  # weight of everything beyond the sensor, base axes [N]
         ("tool_com", F, 3),  # its centre of mass, sensor frame [m]
@@ -130,22 +130,22 @@ PARAMS = np.dtype(
         ("damping", F, 6),  # [Ns/m, Nms/rad]
         ("stiffness", F, 6),  # [N/m, Nm/rad]
         ("enabled", F, 6),  # 0 or 1
-        ("force_axes", F, 6),  # 1: axis under force control (no deadband, velocity bias)
+        ("force_axes", F, 6),  # 1: axis under force control (no deadband, but a velocity bias)
         ("desired_wrench", F, 6),  # on the tool, control axes [N, Nm]
         ("desired_wrench_rate", F, 2),  # slew limit [N/s, Nm/s]
         ("bias_time", F),  # time constant of the velocity bias of force axes [s], 0: off
         ("bias_limit", F, 2),  # largest velocity bias [m/s, rad/s]
         # contact
         ("response_time", F),  # from a command to the arm's motion [s], 0: unknown
-        ("loop_delay", F),  # response time + wrench filter + one tick [s]: what the damping in contact must cover
+        ("loop_delay", F),  # response time + wrench filter + one tick [s]: what damping in contact has to make up for
         ("stabilizer", F),  # 0 or 1
-        ("contact_ratio", F),  # (T + M/D) K/D that the damping in contact aims for
+        ("contact_ratio", F),  # (T + M/D) K/D: the aim of the damping in contact
         ("max_contact_damping", F, 2),  # [Ns/m, Nms/rad]
         ("contact_threshold", F, 2),  # [N, Nm]
         ("approach_speed", F, 2),  # of force axes relative to their bias [m/s, rad/s]
         ("normal_time", F),  # smoothing of the surface normal [s]
         # variable admittance
-        ("travel_damping", F),  # share of the damping that is left at travel speed, 1: constant
+        ("travel_damping", F),  # fraction of the damping that remains at travel speed, 1: constant
         ("travel_speed", F),  # [m/s]
         ("region_min", F, (REGIONS, 3)),  # [m]
         ("region_max", F, (REGIONS, 3)),
@@ -181,7 +181,7 @@ SAMPLE = np.dtype(
         ("joint_age", F),  # [s]
         ("wrench_age", F),  # [s]
         ("request", I),  # Request flags
-        ("external_status", I),  # a Status found outside the tick (robot stop, overrun ...), 0: none
+        ("external_status", I),  # a Status found outside the tick (robot stop, overrun, ...), 0: none
         ("reference_twist", F, 6),  # of the reference pose, base axes [m/s, rad/s]
         ("reference_wrench", F, 6),  # added to params.desired_wrench [N, Nm]
         ("target_id", I),  # a new number sends the reference to the target pose, 0: none
@@ -245,7 +245,7 @@ COMMAND = np.dtype(
         ("limits", I),  # Limit flags
         ("q", F, 6),  # [rad]
         ("qd", F, 6),  # [rad/s]
-        ("twist", F, 6),  # TCP velocity that the joints realise, base axes [m/s, rad/s]
+        ("twist", F, 6),  # TCP velocity that the joint velocities produce, base axes [m/s, rad/s]
         ("pose_error", F, 6),  # commanded minus measured, base axes [m, rad]
         ("wrench_sensor", F, 6),  # compensated and filtered, sensor frame
         ("wrench_tcp", F, 6),  # about the TCP, base axes
@@ -256,7 +256,7 @@ COMMAND = np.dtype(
         ("R_ref", F, (3, 3)),
         ("offset", F, 6),  # base axes
         ("rate", F, 6),  # base axes
-        ("scale", F),  # share of the twist that the joint bounds let through, 0..1
+        ("scale", F),  # fraction of the twist that the joint bounds allow, 0..1
         ("sigma_min", F),  # smallest singular value of the Jacobian
         ("engagement", F),  # 0..1
         ("contact", I, 6),  # control axes: 1 where something is touched
@@ -269,5 +269,5 @@ COMMAND = np.dtype(
 
 
 def new(dtype: np.dtype, count: int = 1) -> np.ndarray:
-    """Zeroed records as an array: what tick() takes. array[0] is a view whose fields can be read and set by name."""
+    """An array of zeroed records, as tick() takes it. array[0] is a view whose fields can be read and set by name."""
     return np.zeros(count, dtype)

@@ -2,7 +2,7 @@
 
     qd = J^T (J J^T + damping)^-1 V = J^T C^T C V
 
-Only directions with a singular value below SINGULAR are damped, so that what the arm can do it does exactly
+Only directions with a singular value below SINGULAR are damped, so the arm does exactly everything that it can do
 [Maciejewski and Klein 1988].
 """
 
@@ -20,7 +20,7 @@ SMALLEST_PIVOT = 1e-9  # of the Cholesky factor: below it the arm is singular
 @kernel
 def singular_directions(J, U, sigma2):
     """sigma_i^2 and the columns u_i of U with (J J^T) U = U diag(sigma^2), by Jacobi rotations that start from the
-    last tick's U: the arm has hardly moved, so one or two sweeps do. Any orthogonal U is a valid start."""
+    last tick's U: the arm has hardly moved, so one or two sweeps suffice. Any orthogonal U is a valid start."""
     A = mat6()
     B = mat6()
     for i in range(6):  # B = J^T U, then A = B^T B = U^T J J^T U
@@ -66,7 +66,7 @@ def singular_directions(J, U, sigma2):
                 for k in range(6):
                     g, h = U[k, i], U[k, j]
                     U[k, i], U[k, j] = c * g - s * h, s * g + c * h
-        if largest <= 1e-10 * trace:  # quadratic convergence: this sweep has left (1e-10)^2
+        if largest <= 1e-10 * trace:  # quadratic convergence: this sweep leaves (1e-10)^2
             break
     for i in range(6):
         sigma2[i] = max(A[i, i], 0.0)
@@ -113,7 +113,7 @@ def damped_factor(J, U, C):
     """C with C^T C = (J J^T + damping of singular directions)^-1. Returns (smallest singular value or a lower bound of
     it, whether it is the value itself).
 
-    Far from singularities nothing is damped, and a Cholesky factor does; the singular directions cost six times more.
+    Far from singularities nothing is damped and a Cholesky factor is enough; singular directions cost six times more.
     """
     bound = inverse_factor(J, C)
     if bound > SINGULAR:

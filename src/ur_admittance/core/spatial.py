@@ -54,7 +54,7 @@ def rotate_back(R, v, out):
 
 @kernel
 def multiply(A, B, out):
-    """out = A B; out must be another array than A and B."""
+    """out = A B; out must be neither A nor B."""
     for i in range(3):
         for j in range(3):
             out[i, j] = A[i, 0] * B[0, j] + A[i, 1] * B[1, j] + A[i, 2] * B[2, j]
@@ -62,7 +62,7 @@ def multiply(A, B, out):
 
 @kernel
 def multiply_transposed(A, B, out):
-    """out = A B^T; out must be another array than A and B."""
+    """out = A B^T; out must be neither A nor B."""
     for i in range(3):
         for j in range(3):
             out[i, j] = A[i, 0] * B[j, 0] + A[i, 1] * B[j, 1] + A[i, 2] * B[j, 2]

@@ -13,8 +13,8 @@
     4 joint velocities inside their bounds         singular.py, inverse.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
 
-p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: same records in, same
-bits out.
+p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: the same records in give
+the same bits out.
 """
 
 import math
@@ -58,9 +58,9 @@ POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIEN
 IK_FAILED = int(Status.IK_FAILED)
 ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION)
 
-NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the period itself is bad
+NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the measured period is bad
 BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
-LEAD = 0.1  # [s] the command may lead the measurement by SLACK plus this times the speed before it is pulled back
+LEAD = 0.1  # [s] the command may lead the measurement by SLACK plus LEAD times the speed before it is pulled back
 RESYNC_TIME = 0.5  # [s]
 
 
@@ -91,7 +91,7 @@ def tick_one(p, s, u, c):
         elif torque > p.max_torque:
             status, value, bound = OVER_TORQUE, torque, p.max_torque
         if status != OK:
-            s.filter_ready = 0  # a spike must not live on in the filter
+            s.filter_ready = 0  # a spike must not linger in the filter
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
 
     clear_motion(c)
@@ -101,7 +101,7 @@ def tick_one(p, s, u, c):
     else:
         copy_matrix(s.R_ref, c.R_tcp)
         c.p_tcp[:] = s.p_ref
-    if not usable:  # no wrench that could be believed
+    if not usable:  # no wrench to trust
         c.wrench_sensor[:] = 0.0
         c.wrench_tcp[:] = 0.0
     if s.mode == ACTIVE:
@@ -127,7 +127,7 @@ def clear_motion(c):
 
 @kernel
 def comply(p, s, u, c, R_measured, p_measured, J, dt):
-    """Steps 2 to 5: the arm obeys the wrench. Returns (Status, value, bound)."""
+    """Steps 2 to 5: the arm yields to the wrench. Returns (Status, value, bound)."""
     ramp_parameters(p, s, u, dt)
 
     if p.control_frame == NORMAL:
@@ -149,7 +149,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     for i in range(6):
         wanted[i] = desired[i] + law[i] + p.tracking_gain[i] * (c.pose_error[i] - s.lag[i])
         V[i] = wanted[i]
-    # The middle of the coming step is where its Jacobian counts: second-order accurate joints.
+    # The Jacobian in the middle of the coming step makes the joints second-order accurate.
     q_middle, R_command, p_command = vec6(), mat3(), vec3()
     for i in range(6):
         q_middle[i] = s.q_command[i] + 0.5 * dt * s.qd_command[i]
@@ -216,8 +216,8 @@ def slow_down(p, s, J, trusted, dt):
 
 @kernel
 def resynchronise(p, s, u, dt):
-    """A command that runs ahead of the arm by more than lag and load explain is pulled back slowly.
-    Smaller differences stay: following the measurement would let a held load sink."""
+    """A command that is further ahead of the arm than lag and load explain is pulled back slowly.
+    Smaller differences stay: following the measurement would let a load sink."""
     for i in range(6):
         lead = s.q_command[i] - u.q[i]
         excess = abs(lead) - SLACK - LEAD * abs(s.qd_command[i])
@@ -236,7 +236,7 @@ def report(s, u, c):
     c.evidence[:] = s.evidence
     if s.has_command != 0:
         c.q[:] = s.q_command
-    elif is_sane(u.q):  # nothing to command yet: where the arm is, or what was commanded before
+    elif is_sane(u.q):  # no command yet: where the arm is, or what was commanded before
         c.q[:] = u.q
     c.qd[:] = s.qd_command
     c.twist[:] = s.twist
@@ -253,8 +253,8 @@ def report(s, u, c):
 
 @kernel
 def tick(params, state, sample, command):
-    """One cycle of each controller: four arrays of equal length, most often 1 (an array crosses from Python into
-    compiled code in 0.2 us, a single record in 3 us)."""
+    """One cycle of each controller: four arrays of equal length, usually 1 (an array crosses from Python into compiled
+    code in 0.2 us, a single record in 3 us)."""
     for i in range(state.size):
         tick_one(record(params, i), record(state, i), record(sample, i), record(command, i))
 

@@ -1,4 +1,4 @@
-"""2.4  Variable admittance: heavy when placing, light when travelling, and regions with rules of their own."""
+"""2.4  Variable admittance: heavy when placing, light when travelling, and regions with their own rules."""
 
 import math
 
@@ -17,7 +17,7 @@ def smooth(share):
 
 @kernel
 def inside(p, region, position):
-    """1 inside a region, 0 further away than its margin, smooth between."""
+    """1 inside a region, 0 beyond its margin, smooth in between."""
     square = 0.0
     for i in range(3):
         outside = max(p.region_min[region, i] - position[i], position[i] - p.region_max[region, i])
@@ -31,7 +31,7 @@ def inside(p, region, position):
 @kernel
 def damping_factor(p, s, position, wrench, dt):
     """Factor on the user's damping: falls from 1 to travel_damping while the hand drives the tool towards travel speed,
-    and takes the factor of a region inside it."""
+    times the factor of each region that the tool is in."""
     factor = 1.0
     if p.travel_damping < 1.0:
         driven = 1.0 if dot(wrench, s.rate) > 0.0 else 0.0

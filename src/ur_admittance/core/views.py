@@ -1,4 +1,4 @@
-"""Live views of a record: reading and writing a field through one costs a fraction of a look-up by name."""
+"""Live views of a record: access to a field through one costs a fraction of a look-up by name."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ Record = np.void | NDArray[np.void]  # one record: array[0], or the array of len
 
 
 def whole(record: Record) -> NDArray[Any]:
-    """A record as the array of length 1 that holds it: a view, whatever form the record has."""
+    """A record as the array of length 1 that holds it: a view, whichever form is given."""
     base = record if isinstance(record, np.ndarray) else record.base
     if not isinstance(base, np.ndarray) or base.shape != (1,) or base.dtype != record.dtype:
         raise TypeError("a record of the loop must come from core.records.new()")

@@ -20,10 +20,10 @@ def smoothing(cutoff_hz, dt):
 
 @kernel
 def compensated_inertia(tool, virtual):
-    """Part m' of the tool's mass m whose inertia force may be removed: m' = min(m, M - m), M the virtual mass.
+    """Part m' of the tool's mass m whose inertial force may be removed: m' = min(m, M - m), M: the virtual mass.
 
     The law sees M a_c = f - m G a_c + m' L a_c, G: the arm's response, L: the low-pass of the commanded acceleration,
-    both of a gain of at most one. With m + m' <= M the loop gain stays below one whatever the delay."""
+    both with a gain of at most one. With m + m' <= M the loop gain stays below one whatever the delay."""
     return min(tool, max(0.0, virtual - tool))
 
 
@@ -69,7 +69,7 @@ def condition(p, s, u, R_tcp, c):
 
 @kernel
 def soft(value, threshold):
-    """Continuous deadband: the threshold is subtracted, never a jump."""
+    """Continuous deadband: the threshold is subtracted, so that nothing jumps."""
     if value > threshold:
         return value - threshold
     if value < -threshold:
