@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ur_admittance.core.records import Status
+from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Status
 from ur_admittance.params.table import rows
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,6 +53,23 @@ def test_every_parameter_stands_in_the_reference(site):
 def test_every_status_stands_in_the_reference(site):
     page = text(site / "reference" / "status.html")
     assert [status.name for status in Status if f"<code>{status.name}</code>" not in page] == []
+
+
+def fields(dtype, title):
+    """(section, field) of a record and of the records inside it."""
+    for name in dtype.names:
+        yield title, name
+        if dtype[name].names:
+            yield from fields(dtype[name], name)
+
+
+def test_every_field_of_a_record_stands_in_its_section_of_the_reference(site):
+    sections = text(site / "reference" / "records.html").split('<h2 id="')
+    found = {section.split('"')[0]: section for section in sections}
+    four = {"sample": SAMPLE, "command": COMMAND, "state": STATE, "params": PARAMS}
+    wanted = [pair for title, dtype in four.items() for pair in fields(dtype, title)]
+    assert ("hit", "time_without_force") in wanted
+    assert [pair for pair in wanted if f"<code>{pair[1]}</code>" not in found[pair[0]]] == []
 
 
 def test_every_command_stands_in_the_reference(site):
