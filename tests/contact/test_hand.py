@@ -35,7 +35,7 @@ def test_after_a_hit_the_hand_draws_the_arm_away_lightly_again() -> None:
     there = lambda t: min(1.0, t / 0.9) - 3.0 * min(1.0, max(0.0, t - 2.0) / 1.5)  # noqa: E731
     stage.world.grab(lambda t: reach * there(t), stiffness=(1000.0, 30.0))
     stage.run(4.5)
-    command = stage._commands[: stage._cycles]
+    command = stage.finish().command
     damping = command["damping"][command["mode"] == Mode.ACTIVE, 0]
     assert damping.max() > 300.0
     assert damping[-1] == pytest.approx(64.0)

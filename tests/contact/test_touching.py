@@ -9,6 +9,7 @@ import pytest
 from ur_admittance.apps.scenarios import Setup, Stage
 from ur_admittance.apps.scenarios.touching import pressing
 from ur_admittance.bench.contact_cases import HEAVY_FILTER, PLAIN, outcome, values
+from ur_admittance.core.records import Mode
 from ur_admittance.simulation import Environment
 
 SEEDS = range(5 if os.environ.get("SWEEP") else 1)
@@ -35,14 +36,15 @@ def test_damping_is_only_raised_stays_bounded_and_returns_when_contact_is_lost()
     changes = {"admittance.damping": [80.0] * 3 + [math.nan] * 3, "contact.max_damping": [1500.0, 50.0]}
     stage = Stage(Setup(), pressing(0, -10.0) | changes, environment=Environment.wall(1e5, gap=0.005))
     stage.run(3.0)
-    damping = stage._commands["damping"][: stage._cycles, 0]
-    assert damping.max() == pytest.approx(1500.0)
-    assert damping[-1] == pytest.approx(1500.0)
-    assert damping[stage._commands["mode"][: stage._cycles] == 1].min() >= 80.0
     stage.controller.set_parameters({"admittance.desired_wrench": [5.0, 0.0, 0.0, 0.0, 0.0, 0.0]})  # draw back
     start = stage.time
     stage.run(3.0)
-    part = stage.finish().since(start, start + 3.0)
+    trace = stage.finish()
+    pressed, part = trace.since(0.0, start), trace.since(start, start + 3.0)
+    damping = pressed.command["damping"][:, 0]
+    assert damping.max() == pytest.approx(1500.0)
+    assert damping[-1] == pytest.approx(1500.0)
+    assert damping[pressed.command["mode"] == Mode.ACTIVE].min() >= 80.0
     assert part.command["damping"][-1, 0] == pytest.approx(80.0)
     assert np.abs(np.diff(part.command["damping"][:, 0])).max() < 0.02 * 1500.0
     acceleration = np.diff(part.command["twist"][:, 0]) / stage.period
