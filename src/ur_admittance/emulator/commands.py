@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from ur_admittance.emulator.motions import MoveJ, MoveL, ServoJ, SpeedJ, SpeedL
-from ur_admittance.robots.rtde.ur_base import rotation, rotation_vector
+from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.program import Program
@@ -284,7 +284,7 @@ def within_limits(p: "Program") -> None:
 
 def pose_trans(p: "Program") -> None:
     a, b = p.vector(0), p.vector(6)
-    R_a, R_b = rotation(a[3:]), rotation(b[3:])
+    R_a, R_b = rotation_from_vector(a[3:]), rotation_from_vector(b[3:])
     p.write_doubles(np.concatenate([a[:3] + R_a @ b[:3], rotation_vector(R_a @ R_b)]))
 
 

@@ -6,7 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.core import spatial
 from ur_admittance.core.chain import forward
 from ur_admittance.model import RobotModel
-from ur_admittance.robots.rtde.ur_base import pose_from_ur, pose_to_ur, rotation, rotation_vector, vectors_to_ur
+from ur_admittance.model.frames import rotation_from_vector, rotation_vector
+from ur_admittance.robots.rtde.ur_base import pose_from_ur, pose_to_ur, vectors_to_ur
 
 Array = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ class Kinematics:
 
     def set_tcp(self, offset: ArrayLike) -> None:
         self.tcp = np.array(offset, dtype=float)
-        self.R_flange_tcp = rotation(self.tcp[3:])
+        self.R_flange_tcp = rotation_from_vector(self.tcp[3:])
 
     def update(self, q: ArrayLike) -> None:
         """Flange pose and Jacobian at ``q``, for the properties below."""

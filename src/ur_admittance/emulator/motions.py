@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.robots.rtde.ur_base import rotation, rotation_vector
+from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.arm import Arm
@@ -164,11 +164,14 @@ class MoveL:
             self.start = arm.commanded.tcp_pose()
         self.t += dt
         line = self.pose[:3] - self.start[:3]
-        turn = rotation_vector(rotation(self.pose[3:]) @ rotation(self.start[3:]).T)
+        turn = rotation_vector(rotation_from_vector(self.pose[3:]) @ rotation_from_vector(self.start[3:]).T)
         distance = max(float(np.linalg.norm(line)), 0.1 * float(np.linalg.norm(turn)))
         share, self.done = _trapezoid(distance, self.speed, self.acceleration, self.t)
         pose = np.concatenate(
-            [self.start[:3] + share * line, rotation_vector(rotation(share * turn) @ rotation(self.start[3:]))]
+            [
+                self.start[:3] + share * line,
+                rotation_vector(rotation_from_vector(share * turn) @ rotation_from_vector(self.start[3:])),
+            ]
         )
         q = arm.commanded.inverse(pose, arm.q_set)
         if q is None:

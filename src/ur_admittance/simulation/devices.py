@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
+from ur_admittance.model.frames import is_rotation
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -24,9 +25,7 @@ def _need(condition: bool, sentence: str) -> None:
 
 
 def _need_rotation(name: str, rotation: Matrix) -> None:
-    R = np.asarray(rotation, dtype=float)
-    is_rotation = R.shape == (3, 3) and np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0.0
-    _need(is_rotation, f"{name} = {R.tolist()}: must be a 3 x 3 rotation matrix.")
+    _need(is_rotation(rotation), f"{name} = {np.asarray(rotation).tolist()}: must be a 3 x 3 rotation matrix.")
 
 
 @dataclass(frozen=True)

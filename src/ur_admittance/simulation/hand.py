@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance.core.spatial import exp_so3
 from ur_admittance.errors import SimulationError
+from ur_admittance.model.frames import rotation_from_vector
 
 Array = NDArray[np.float64]
 Path = Callable[[float], ArrayLike]  # time since the grab [s] -> displacement (6,) [m, rad], base axes
@@ -94,9 +94,7 @@ class Hand:
             plant["hand_from"] = plant["hand_to"]
             plant["hand_to"] = self._p_grab + displacement[:3]
             plant["hand_velocity"] = (displacement - self._displacement) / period
-            turn = np.empty((3, 3))
-            exp_so3(displacement[3:], turn)
-            plant["R_base_hand"] = turn @ self._R_grab
+            plant["R_base_hand"] = rotation_from_vector(displacement[3:]) @ self._R_grab
             self._displacement[:] = displacement
 
     def _grip_at(self, grip: ArrayLike) -> None:
