@@ -74,11 +74,6 @@ class Arm:
             self.qd_set /= self.scaling
         self.motion = motion
 
-    def within_speed_limits(self, qd: Array) -> Array:
-        """The whole vector slowed down so that no joint exceeds its speed."""
-        excess = float(np.max(np.abs(qd) / self.model.velocity))
-        return qd if excess <= 1.0 else qd / excess
-
     def move_setpoint(self, q: Array, dt: float) -> None:
         if dt > 0.0:
             self.qd_set[:] = (q - self.q_set) / dt

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 RealTime = Callable[["Program"], None]
 Blocking = Callable[["Program"], Iterator[None] | None]
 
+SLOWEST_WATCHDOG_HZ = 0.1
 CONTACT_FORCE = 10.0  # [N] at which moveUntilContact ends
 PATH_LINE = re.compile(r"move([jl])\(p?\[([^\]]+)\],\s*a=([-\d.eE+]+),\s*v=([-\d.eE+]+)")
 
@@ -238,7 +239,7 @@ def get_tcp(p: "Program") -> None:
 
 
 def set_watchdog(p: "Program") -> None:
-    p.watchdog_hz = max(p.double(0), 0.1)
+    p.watchdog.limit = 1.0 / max(p.double(0), SLOWEST_WATCHDOG_HZ)
     p.kick()
 
 

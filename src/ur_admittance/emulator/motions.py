@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
+from ur_admittance.simulation.braking import slow_down
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.arm import Arm
@@ -53,7 +54,7 @@ class SpeedJ:
     done: bool = False
 
     def advance(self, arm: "Arm", dt: float) -> None:
-        arm.qd_set[:] = arm.within_speed_limits(_ramp(arm.qd_set, self.qd, self.acceleration * dt))
+        arm.qd_set[:] = arm.model.within_speed_limits(_ramp(arm.qd_set, self.qd, self.acceleration * dt))
         arm.q_set += arm.qd_set * dt
 
 
@@ -69,7 +70,7 @@ class SpeedL:
 
     def advance(self, arm: "Arm", dt: float) -> None:
         self.now = _ramp(self.now, self.twist, self.acceleration * dt)
-        arm.qd_set[:] = arm.within_speed_limits(arm.commanded.joint_speed(self.now))
+        arm.qd_set[:] = arm.model.within_speed_limits(arm.commanded.joint_speed(self.now))
         arm.q_set += arm.qd_set * dt
 
 
@@ -87,7 +88,7 @@ class ServoJ:
 
     def advance(self, arm: "Arm", dt: float) -> None:
         wanted = (self.q - arm.q_set) / max(self.lookahead, dt)
-        arm.qd_set[:] = arm.within_speed_limits(_ramp(arm.qd_set, wanted, SERVO_ACCELERATION * dt))
+        arm.qd_set[:] = arm.model.within_speed_limits(_ramp(arm.qd_set, wanted, SERVO_ACCELERATION * dt))
         arm.q_set += arm.qd_set * dt
 
 
@@ -100,7 +101,7 @@ class Stop:
     done: bool = False
 
     def advance(self, arm: "Arm", dt: float) -> None:
-        arm.qd_set[:] = _ramp(arm.qd_set, np.zeros(6), self.deceleration * dt)
+        slow_down(arm.qd_set, self.deceleration * dt)
         arm.q_set += arm.qd_set * dt
         self.done = not arm.qd_set.any()
 

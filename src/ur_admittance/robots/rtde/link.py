@@ -154,6 +154,12 @@ class Link:
         self.commander.accepted = True
         return True
 
+    def brake(self, mode: Literal["speed", "servo"], deceleration: float, timeout: float) -> None:
+        """The stop of the mode that moves the arm; if that fails the program is stopped from the dashboard."""
+        done = self.call(f"{mode}Stop", deceleration, timeout=timeout)
+        if not done and self.connected():
+            self.stop_program()
+
     def stop_program(self) -> None:
         """Through the dashboard: it works when the program itself does not listen."""
         with contextlib.suppress(RobotError), Dashboard(self.host, 1.0) as dashboard:

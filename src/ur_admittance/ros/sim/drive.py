@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import RobotError
-from ur_admittance.simulation.robot import BRAKING, WATCHDOG_S
+from ur_admittance.simulation.braking import BRAKING, WATCHDOG_S, Watchdog, slow_down
 
 Array = NDArray[np.float64]
 
@@ -38,7 +38,7 @@ class Drive:
         self._time = 0.0
         self._start = Point(0.0, self.q.copy(), np.zeros(6))
         self._speeds = np.zeros(6)
-        self._silence = 0.0
+        self._watchdog = Watchdog(period)
         self._mode = "hold"
         self.trajectories = 0  # taken so far: tells an action server whether its goal is still the present one
 
@@ -74,7 +74,8 @@ class Drive:
         if speeds.shape != (6,) or not np.isfinite(speeds).all():
             raise RobotError(f"velocity command refused: {speeds.tolist()[:8]}: must be six finite numbers.")
         self._speeds[:] = np.clip(speeds, -self.limit, self.limit)
-        self._silence, self._mode = 0.0, "velocity"
+        self._watchdog.kick()
+        self._mode = "velocity"
 
     def stop(self) -> None:
         self._mode, self._speeds[:] = "brake", self.qd
@@ -89,14 +90,12 @@ class Drive:
             self._time += self.period * self.scaling
             self._on_spline()
         elif self._mode == "velocity":
-            self._silence += self.period
-            if self._silence > WATCHDOG_S:
+            if self._watchdog.tick():
                 self._mode = "brake"
             self.qd[:] = self._speeds * self.scaling
             self.q += self.qd * self.period
         elif self._mode == "brake":
-            fastest = float(np.abs(self._speeds).max())
-            self._speeds *= max(0.0, 1.0 - BRAKING * self.period / fastest) if fastest > 0.0 else 0.0
+            slow_down(self._speeds, BRAKING * self.period)
             self.qd[:] = self._speeds
             self.q += self.qd * self.period
             if not self._speeds.any():
