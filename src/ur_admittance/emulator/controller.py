@@ -8,9 +8,8 @@ import numpy as np
 
 from ur_admittance.emulator.arm import Arm
 from ur_admittance.emulator.program import PLAYING, Program
-from ur_admittance.emulator.registers import Inputs, Outputs
 from ur_admittance.emulator.safety import MODE_POWER_OFF, Safety
-from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Version
+from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Inputs, Outputs, Version
 from ur_admittance.simulation import World
 
 SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth

@@ -14,11 +14,11 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ur_admittance.emulator import commands
+from ur_admittance.emulator import commands, motion_commands
 from ur_admittance.emulator.arm import Arm
 from ur_admittance.emulator.motions import Hold, Motion, Stop
-from ur_admittance.emulator.registers import Inputs, Outputs
 from ur_admittance.emulator.safety import PROGRAM_STOP_DECELERATION, Safety, StopKind
+from ur_admittance.emulator.variables import Inputs, Outputs
 from ur_admittance.simulation.braking import Watchdog
 
 STOPPED, PLAYING, PAUSED = 1, 2, 4  # runtime_state
@@ -62,7 +62,7 @@ class Program:
         self._foreign = not ("rtde_cmd()" in text and "signal_ready" in text)
         offset = re.search(r"=\s*(\d+)\s*# int register offset|# int register offset\s*\n?\s*(\d+)", text)
         self.offset = 24 if offset and "24" in (offset.group(1), offset.group(2)) else 0
-        self.path = commands.injected_path(text)
+        self.path = motion_commands.injected_path(text)
         self._starting = START_CYCLES
         self.log("script", f"program of {len(text)} bytes, register offset {self.offset}")
         if self._foreign:

@@ -16,6 +16,7 @@ Vector6 = tuple[float, float, float, float, float, float]
 Matrix = tuple[Vector, ...]  # three rows
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+GRAVITY: Vector = (0.0, 0.0, -9.80665)  # [m/s2] base axes
 ZERO6: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 

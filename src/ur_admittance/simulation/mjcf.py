@@ -21,8 +21,8 @@ def generate(
     tool: Tool,
     environment: Environment,
     sensor: FtSensor,
-    physics_dt: float = 0.001,
-    gravity: ArrayLike = (0.0, 0.0, -9.80665),
+    physics_dt: float,
+    gravity: ArrayLike,
 ) -> str:
     """The MJCF document. Bodies: the links by their names, ``tool``, ``environment``; sites: ``tcp``, ``ft``."""
     chain = "".join(_open_link(model, i) for i in range(6))

@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.errors import SimulationError
+from ur_admittance.simulation.devices import GRAVITY
 
 Array = NDArray[np.float64]
 Signal = Callable[[float], Array]
-
-GRAVITY = (0.0, 0.0, -9.80665)  # [m/s2] base axes
 
 
 def constant(wrench: ArrayLike) -> Signal:
