@@ -33,7 +33,7 @@ class Arm:
         self._zero = np.zeros(6)  # flange axes
         self._mean = np.zeros(6)
         self.raw, self.tcp_force = np.zeros(6), np.zeros(6)
-        self.travel = 0.0  # [m] way of the flange since the start
+        self.travel = 0.0  # [m] distance covered by the flange since the start
         self._p_before: Array | None = None
         self._sense()
         self._mean[:] = self._compensated()
@@ -55,7 +55,7 @@ class Arm:
         self.commanded.set_tcp(offset)
 
     def set_payload(self, mass: float, cog: ArrayLike | None = None) -> None:
-        """What the arm believes to carry: its wrench and its servo compensate that much."""
+        """What the arm believes it carries: its wrench and its servo compensate for it."""
         self.payload = mass
         if cog is not None:
             self.cog = np.array(cog, dtype=float)

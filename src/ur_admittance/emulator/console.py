@@ -1,4 +1,4 @@
-"""Dashboard commands as the robot answers them, and ``emulator ...`` commands for what happens around a robot:
+"""Dashboard commands, answered as the robot does, and ``emulator ...`` commands for what happens around a robot:
 buttons, fences, hands, broken cables. ``ur-emulator tell "emergency stop"`` sends one of the latter."""
 
 import json

@@ -66,7 +66,7 @@ class Kinematics:
         return np.asarray(J.T @ np.linalg.solve(J @ J.T + IK_DAMPING**2 * np.eye(6), twist))
 
     def inverse(self, pose_ur: ArrayLike, q_near: ArrayLike) -> Array | None:
-        """Joint angles (6,) near ``q_near`` whose TCP has this UR pose; None when there are none. Newton's method."""
+        """Joint angles (6,) near ``q_near`` that give the TCP this UR pose; None: none were found. Newton's method."""
         R_wanted, p_wanted = pose_from_ur(pose_ur)
         q, saved = np.array(q_near, dtype=float), (self.R.copy(), self.p.copy(), self.J.copy())
         found = None

@@ -30,11 +30,11 @@ class Surface(str, Enum):
 def run(
     context: typer.Context,
     model: Annotated[str, typer.Option(help="Robot type, e.g. ur5e.")] = "ur5e",
-    host: Annotated[str, typer.Option(help="Address to listen on; 127.0.0.2 ... keep several emulators apart.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen on; 127.0.0.2 and so on for several emulators.")] = (
         "127.0.0.1"
     ),
     version: Annotated[str, typer.Option(help="Controller software to report; 3.x is a CB3 at 125 Hz.")] = "5.12.2",
-    environment: Annotated[Surface, typer.Option(help="What stands before the tool.")] = Surface.NONE,
+    environment: Annotated[Surface, typer.Option(help="What is in front of the tool.")] = Surface.NONE,
     stiffness: Annotated[float, typer.Option(help="Of the surface [N/m].")] = 2e4,
     damping: Annotated[float, typer.Option(help="Of the surface [Ns/m].")] = 50.0,
     friction: Annotated[float, typer.Option(help="Coulomb coefficient of the surface.")] = 0.2,
@@ -78,7 +78,7 @@ def run(
     box = Controller(world, _version(version), force_limit=force_limit, say=say)
     if payload is not None:
         box.arm.set_payload(payload)
-    box.cycle()  # compiles before anybody is listening
+    box.cycle()  # compiles before clients can connect
     if priority > 0:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
@@ -104,7 +104,7 @@ def tell(
     command: Annotated[list[str], typer.Argument(help='E.g. "emergency stop"; "help" lists all.')],
     host: Annotated[str, typer.Option(help="Address of the emulator.")] = "127.0.0.1",
 ) -> None:
-    """Press a button, push the tool, cut the network of a running emulator."""
+    """Press a button, push the tool or cut the network of a running emulator."""
     from ur_admittance.emulator.ports import DASHBOARD_PORT
 
     try:
@@ -129,7 +129,7 @@ def _version(text: str) -> tuple[int, int, int]:
 
 
 def main() -> None:
-    """Errors end as one sentence and exit code 2."""
+    """Errors become one sentence and exit code 2."""
     try:
         app()
     except UrAdmittanceError as error:

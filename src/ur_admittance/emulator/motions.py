@@ -46,7 +46,7 @@ class Hold:
 
 @dataclass
 class SpeedJ:
-    """speedj(qd, a): the leading axis accelerates with ``acceleration`` [rad/s2]; holds the speed for ever."""
+    """speedj(qd, a): the leading axis accelerates with ``acceleration`` [rad/s2]; then holds that speed."""
 
     qd: Array
     acceleration: float
@@ -76,7 +76,7 @@ class SpeedL:
 
 @dataclass
 class ServoJ:
-    """servoj(q, lookahead): first-order approach with the time constant ``lookahead``: a ramp is followed that late.
+    """servoj(q, lookahead): first-order approach with the time constant ``lookahead``, so a ramp is followed that late.
 
     A user measured 34 ms on a UR10e with a lookahead of 30 ms.
     """
@@ -126,7 +126,7 @@ def _trapezoid(distance: float, speed: float, acceleration: float, t: float) -> 
 
 @dataclass
 class Move:
-    """To ``target`` and stand, with a trapezoidal speed. Ends early where the arm cannot go."""
+    """To ``target``, with a trapezoidal speed from rest to rest. Ends early where the arm cannot go."""
 
     target: Array
     speed: float

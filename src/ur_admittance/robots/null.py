@@ -1,4 +1,4 @@
-"""A robot that costs nothing: it is where it was told to be. For timing the loop, and for a first try of a program."""
+"""A robot that costs no time: it is wherever it was told to be. For timing the loop and for trying out a program."""
 
 from types import TracebackType
 
@@ -27,7 +27,7 @@ class NullRobot:
         self._command: Record | None = None
 
     def connect(self) -> RobotInfo:
-        sentence = "No robot: it is at once where it is told to be, and feels nothing."
+        sentence = "No robot: it is instantly where it is told to be, and feels nothing."
         return RobotInfo("null", self.model, 1.0 / self.period, self.model.joint_names, True, (sentence,))
 
     def clock(self) -> Clock:

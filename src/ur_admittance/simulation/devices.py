@@ -78,7 +78,7 @@ class FtSensor:
     position: Vector = (0.0, 0.0, 0.0)  # [m] of the sensor origin in the flange frame
     rotation: Matrix = IDENTITY  # R_flange_sensor
     sign: float = 1.0  # -1: the sensor reports the reaction
-    bias: Vector6 = ZERO6  # [N, Nm] as it stands in the reading
+    bias: Vector6 = ZERO6  # [N, Nm] as it appears in the reading
     drift: Vector6 = ZERO6  # [N/sqrt(s), Nm/sqrt(s)] random walk: its standard deviation after one second
     noise_force: float = 0.0  # [N] standard deviation of one reading
     noise_torque: float = 0.0  # [Nm]

@@ -22,7 +22,9 @@ Array = NDArray[np.float64]
 Kind = Literal["none", "floor", "wall", "incline", "cylinder", "hole"]
 
 IMPEDANCE = 0.01  # d
-IMPRATIO = 100.0  # friction this many times stiffer than the normal direction; at 1 the tool creeps at a third of mu
+IMPRATIO = (
+    100.0  # friction this many times stiffer than the normal direction; at 1 the tool creeps already at a third of mu
+)
 STICTION_DAMPING = 50.0  # [Ns/m] 10 N at mu = 0.2 slip fully from 0.4 mm/s on
 SURFACE = "0.36 0.46 0.52 1"
 PATCH = 0.25  # [m] half size of what is drawn of an endless plane
@@ -30,7 +32,7 @@ PATCH = 0.25  # [m] half size of what is drawn of an endless plane
 
 @dataclass(frozen=True)
 class Environment:
-    """One object. Its point of contact lies ``gap`` before the tool at the start pose, or at ``at`` in the base frame.
+    """One object. The tool would touch it ``gap`` in front of the start pose, or at ``at`` in the base frame.
 
     Use the constructors ``floor``, ``wall``, ``incline``, ``cylinder``, ``hole``, ``none``.
     """

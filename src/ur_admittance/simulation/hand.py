@@ -1,4 +1,4 @@
-"""The hand of a person: it grabs the tool and leads it along a path, or pushes with a given force, and lets go.
+"""A person's hand: it grabs the tool and leads it along a path, or pushes with a given force, and lets go.
 
 A hand that holds is a spring and a damper between the tool and where the hand wants to be. ``work`` is what the hand
 has done to the tool so far; a negative change means that the arm has pushed the hand.
@@ -82,7 +82,7 @@ class Hand:
         self._plant["push_from"] = self._plant["push_to"] = 0.0
 
     def prepare(self, time: float, period: float) -> None:
-        """Where hand or force shall be at the end of the period that starts at ``time``."""
+        """Set hand position or force for the end of the period that starts at ``time``."""
         plant = self._plant
         end = time + period - self._since
         if self._profile is not None:

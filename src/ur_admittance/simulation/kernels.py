@@ -1,6 +1,6 @@
 """One control period of the plant: delay, lag, joint PD, the hand, MuJoCo's steps and the sensor, compiled as one.
 
-MuJoCo is called from inside the kernel through its C functions, so that Python is left out of the physics steps: a
+MuJoCo is called from inside the kernel through its C functions, so that Python stays out of the physics steps: a
 period costs little more than MuJoCo itself. Within a step of length h at time t
     mj_step1    positions and velocities of all bodies at t, gravity and Coriolis torque
     (here)      joint torques, the hand's wrench
@@ -22,7 +22,7 @@ from ur_admittance.core.spatial import cross, log_so3, multiply_transposed, rota
 F = np.float64
 I = np.int64  # noqa: E741
 
-MAX_SPEED = 1e3  # [rad/s] no arm: the simulation has diverged
+MAX_SPEED = 1e3  # [rad/s] no arm is that fast: the simulation has diverged
 MEAN_S = 0.1  # [s] over which a sensor averages before it zeroes itself
 
 PLANT = np.dtype(
@@ -126,7 +126,7 @@ def follow_command(plant, commands, share, q_start, q_end, h):
 
 @kernel
 def joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc):
-    """kp (y - q) + kd (yd - qd) + what gravity and speed ask for, within the motors' limits."""
+    """kp (y - q) + kd (yd - qd) + gravity and Coriolis torque, within the motors' limits."""
     arm = vec3()
     moment = vec3()
     for j in range(6):
@@ -222,7 +222,7 @@ def sense(plant, readings, sensed, scale):
 
 @kernel
 def report(plant, noise, period):
-    """The mean reading of this period as the sensor tells it; twelve normal random numbers for noise and drift."""
+    """The mean reading of this period as the sensor reports it; twelve normal random numbers for noise and drift."""
     for k in range(6):
         plant.drift[k] += plant.drift_rate[k] * math.sqrt(period) * noise[6 + k]
         value = plant.sign * plant.clean[k] + plant.bias[k] + plant.drift[k] + plant.noise[k] * noise[k]
@@ -259,7 +259,7 @@ def advance(
     external,
     sensed,
 ):
-    """``count`` physics steps towards ``q_end``. False once the motion or the command is beyond all bounds.
+    """``count`` physics steps towards ``q_end``. False when the motion or the command is out of all bounds.
 
     model, data: addresses of MuJoCo's structs; the arrays from q on are views of them. velocity, external: MuJoCo's
     spatial vectors, angular first, about ``origin`` (the arm's centre of mass), base axes.

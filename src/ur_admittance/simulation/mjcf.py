@@ -1,7 +1,7 @@
-"""RobotModel -> MJCF: the arm on its pedestal, the tool behind a wrist sensor, and what stands around.
+"""RobotModel -> MJCF: the arm on its pedestal, the tool behind a wrist sensor, and the environment.
 
 World frame = base frame (ROS ``base_link``). Only the tool's tip and the environment collide: the arm is driven by a
-controller that keeps it away from things, and a contact-free arm is what makes the simulation fast.
+controller that keeps it away from things, and an arm without contacts is what makes the simulation fast.
 """
 
 import numpy as np

@@ -119,7 +119,7 @@ class SimulatedRobot:
             speeds = self.world.qd
             if not self._braking.any() and max(speeds.max(), -speeds.min()) < STANDSTILL:
                 return
-        raise RobotError(f"the simulated arm still moves {STOP_TIME_S:g} s after the stop: something pushes it.")
+        raise RobotError(f"the simulated arm is still moving {STOP_TIME_S:g} s after the stop: something pushes it.")
 
     def zero_ft_sensor(self) -> None:
         self.world.zero_sensor()
@@ -148,7 +148,7 @@ class SimulatedRobot:
         self._corrupted, self._corrupt_value = field, value
 
     def freeze(self) -> None:
-        """The connection hangs: all data grow old and no command gets through, so that the arm brakes by itself."""
+        """The connection hangs: all data grow old and no command gets through, so the arm brakes by itself."""
         self._wrench_lost = self._joints_lost = self._frozen = True
 
     def protective_stop(self, status: Status = Status.PROTECTIVE_STOP) -> None:
@@ -166,7 +166,7 @@ class SimulatedRobot:
 
     @property
     def watchdog_tripped(self) -> bool:
-        """True while the arm has braked because nobody commanded it."""
+        """True after the arm has braked because no command came."""
         return self._watchdog.expired
 
     # inside

@@ -98,7 +98,7 @@ class World:
     def step(self, q_cmd: ArrayLike | None, qd_cmd: ArrayLike | None, period: float) -> None:
         """One control period [s].
 
-        Position command: ``q_cmd`` is where the joints shall be at the end of the period; the arm feeds the speed
+        Position command: ``q_cmd`` is where the joints should be at the end of the period; the arm feeds the speed
         of that line forward itself. Velocity command (``q_cmd`` None, as ``speedj``): the arm integrates ``qd_cmd``.
         """
         count = int(round(period / self.physics_dt))

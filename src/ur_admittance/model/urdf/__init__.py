@@ -10,7 +10,7 @@ from ur_admittance.model.urdf.writer import generate
 
 __all__ = ["generate", "load"]
 
-LINKS_IN_A_MESSAGE = 40  # a longer list helps nobody
+LINKS_IN_A_MESSAGE = 40  # nobody reads a longer list
 
 
 def load(text: str, base_link: str = "base_link", tip_link: str = "tool0") -> RobotModel:

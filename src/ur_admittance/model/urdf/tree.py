@@ -1,6 +1,6 @@
 """URDF text -> links and joints, checked: every number finite, every name unique and known, a tree without cycles.
 
-Only kinematics, limits and inertials are read. Visuals, collisions, meshes and extensions are never looked at.
+Only kinematics, limits and inertials are read. Visuals, collisions, meshes and extensions are ignored.
 Format: wiki.ros.org/urdf/XML/link and wiki.ros.org/urdf/XML/joint, with their defaults.
 
 The text can come from anywhere, so it is not given to ``ElementTree.fromstring``: published URDF files use prefixes

@@ -73,7 +73,7 @@ class Beat:
         else:
             self._expected += self.period + GAIN * late
         self.timestamp, self.arrival = timestamp, now
-        return elapsed if 0.0 < elapsed < 10.0 else self.period  # a restarted robot begins its time anew
+        return elapsed if 0.0 < elapsed < 10.0 else self.period  # a restarted robot starts its time from zero
 
     def skip(self) -> None:
         """Leave out what the robot has sent so far: the next dt counts from here."""
@@ -100,7 +100,7 @@ class RobotClock(RealTimeClock):
         arrived = beat.wait()
         self.woke_ns = time.monotonic_ns()
         self.deadline_ns = self.woke_ns
-        # what passed before the first cycle was nobody's to use
+        # what passed before the first cycle does not count as missed
         self.skipped = max(0, beat.waiting - 1) if arrived and self._begun else 0
         self._begun = True
         self.missed += self.skipped

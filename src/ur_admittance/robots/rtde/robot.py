@@ -1,11 +1,12 @@
 """A real UR arm through RTDE (library ur_rtde): the ``Robot`` protocol with every check the library leaves to us.
 
-After a lost connection the library's getters return the last values for ever and speedJ returns True for ever; a
-streamed speed is held until something stops it. So in every cycle: both connections alive, time stamp advanced,
-safety bits clear, program running, command accepted; and on the robot a watchdog that stops the arm by itself.
+After a lost connection the library's getters keep returning the last values and speedJ keeps returning True; a
+streamed speed is held until something stops it. So every cycle checks that both connections are alive, the time stamp
+has advanced, the safety bits are clear, the program runs and the command was accepted; and a watchdog on the robot
+stops the arm by itself.
 
-Time: the speed slider stretches time on the robot. ``dt`` of the sample is the robot's time times that scaling, so
-that what the controller integrates is what the arm does: at 30 % everything is 30 % as fast, and nothing winds up.
+The speed slider stretches time on the robot. ``dt`` of the sample is the robot's time times that scaling, so that what
+the controller integrates is what the arm does: at 30 % everything is 30 % as fast, and nothing winds up.
 """
 
 import math
@@ -152,11 +153,11 @@ class RtdeRobot:
             sent = wanted
             accepted = link.servo_j(sent.tolist(), self.period, s.lookahead, s.gain)
         if not accepted:
-            self._refuse("the robot did not take the command; its program has ended")
+            self._refuse("the robot did not accept the command; its program has ended")
         return sent
 
     def stop(self) -> None:
-        """Brake and wait until the arm stands. RobotError when that cannot be confirmed."""
+        """Brake and wait until the arm is at rest. RobotError when that cannot be confirmed."""
         link = self._link
         if link is None:
             if self._lost_while_driving:
@@ -177,9 +178,9 @@ class RtdeRobot:
         if link is None:
             raise self._not_connected()
         if self._driving:
-            raise RobotError("zeroing the sensor blocks for some cycles: stop the arm first.")
+            raise RobotError("zeroing the sensor takes some cycles: stop the arm first.")
         if max(abs(speed) for speed in link.state()[2]) > 0.01:
-            raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
+            raise RobotError("the arm is moving: the sensor can be zeroed at standstill only.")
         if self.sensor is not None:
             self.sensor.zero()
         elif self.settings.sensor == "raw":
@@ -193,16 +194,16 @@ class RtdeRobot:
         return self._link is None or self._status != Status.OK or self._refused
 
     def recover(self, unlock: bool = False) -> RobotInfo:
-        """After a stop or a lost connection, on explicit request: connect anew and start the program again.
+        """After a stop or a lost connection, on explicit request: connect again and restart the program.
 
-        unlock: release a protective stop, once its cause has been looked for.
+        unlock: release a protective stop; find its cause first.
         """
         if unlock:
             unlock_protective_stop(self.host)
         return self.connect()
 
     def close(self) -> None:
-        """End the program on the robot and close the connections; the arm must stand already."""
+        """End the program on the robot and close the connections; the arm must be at rest already."""
         link, self._link = self._link, None
         self._driving = False
         self.beat.end()
@@ -249,8 +250,8 @@ class RtdeRobot:
         return True
 
     def _judge(self, link: Link, silence: float) -> Status:
-        """The state of this cycle. Everything but OK stays until recover(): the cause may vanish by itself, the
-        consent of the operator does not come by itself."""
+        """The status of this cycle. Anything but OK stays until recover(): the cause may vanish by itself, the
+        operator's consent does not."""
         status, reason = link.trouble(self._driving, silence)
         if status == Status.CONNECTION_LOST:
             # closed before the library reconnects by itself: that is for recover() to do
@@ -268,7 +269,7 @@ class RtdeRobot:
 
     def _wait_for_standstill(self, link: Link) -> None:
         end = time.monotonic() + STOP_TIME
-        self.beat.skip()  # braking took a while, in which nobody has looked
+        self.beat.skip()  # braking took some cycles that nobody has read
         while time.monotonic() < end and link.receiving(self.beat.silence):
             timestamp, q, qd, _ = link.state()
             self.beat.take(timestamp)
@@ -279,7 +280,7 @@ class RtdeRobot:
             time.sleep(self.period)
         if not link.receiving(self.beat.silence):
             raise self._unconfirmed()
-        raise RobotError(f"the arm still moves {STOP_TIME:g} s after the stop: use the emergency stop.")
+        raise RobotError(f"the arm is still moving {STOP_TIME:g} s after the stop: use the emergency stop.")
 
     def _unconfirmed(self) -> RobotError:
         return RobotError(

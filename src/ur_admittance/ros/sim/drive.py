@@ -1,7 +1,7 @@
-"""What drives the simulated arm: a trajectory, joint speeds, or nobody. Stands for the controllers of ros2_control.
+"""What drives the simulated arm: a trajectory, joint speeds, or nothing. Takes the place of ros2_control's controllers.
 
-A trajectory is followed with cubic splines from where the arm is told to be, its time runs with the speed scaling, and
-its end is held. Speeds are integrated; when they are not renewed for WATCHDOG_S the arm brakes by itself.
+A trajectory is followed with cubic splines from the present set-point, its time runs with the speed scaling, and its
+end is held. Speeds are integrated; when they are not renewed for WATCHDOG_S the arm brakes by itself.
 """
 
 from collections.abc import Sequence
@@ -40,7 +40,7 @@ class Drive:
         self._speeds = np.zeros(6)
         self._watchdog = Watchdog(period)
         self._mode = "hold"
-        self.trajectories = 0  # taken so far: tells an action server whether its goal is still the present one
+        self.trajectories = 0  # accepted so far: shows an action server whether its goal is still the current one
 
     @property
     def mode(self) -> str:
@@ -48,7 +48,7 @@ class Drive:
         return self._mode
 
     def follow(self, points: Sequence[Point]) -> None:
-        """Take a trajectory, or raise RobotError and keep on doing what was being done."""
+        """Take a trajectory, or raise RobotError and carry on as before."""
         if not points:
             self._mode, self._speeds[:] = "brake", self.qd
             return
@@ -59,11 +59,11 @@ class Drive:
             if not point.time >= last or (i and point.time == last):
                 raise RobotError(f"trajectory refused: time_from_start of point {i} is {point.time:g} s, must rise.")
             last = point.time
-        way = np.abs(points[0].q - self.q)
+        distance = np.abs(points[0].q - self.q)
         allowed = self.limit * max(points[0].time, self.period) + LONGEST_JUMP
-        if (way > allowed).any():
+        if (distance > allowed).any():
             raise RobotError(
-                f"trajectory refused: a joint would have to move {way.max():.2f} rad in {points[0].time:g} s."
+                f"trajectory refused: a joint would have to move {distance.max():.2f} rad in {points[0].time:g} s."
             )
         self._start = Point(0.0, self.q.copy(), self.qd.copy())
         self._points, self._time, self._mode = list(points), 0.0, "trajectory"
