@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
-from ur_admittance.simulation.braking import slow_down
+from ur_admittance.runtime.braking import slow_down
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.arm import Arm

@@ -19,7 +19,7 @@ from ur_admittance.emulator.arm import Arm
 from ur_admittance.emulator.motions import Hold, Motion, Stop
 from ur_admittance.emulator.safety import PROGRAM_STOP_DECELERATION, Safety, StopKind
 from ur_admittance.emulator.variables import Inputs, Outputs
-from ur_admittance.simulation.braking import Watchdog
+from ur_admittance.runtime.braking import Watchdog
 
 STOPPED, PLAYING, PAUSED = 1, 2, 4  # runtime_state
 READY, DONE = 1, 2  # output integer register 0

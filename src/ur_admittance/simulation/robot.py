@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from ur_admittance.core.records import Status
 from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
+from ur_admittance.runtime.braking import BRAKING, Watchdog, slow_down
 from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
 from ur_admittance.runtime.robot import RobotInfo
-from ur_admittance.simulation.braking import BRAKING, Watchdog, slow_down
 from ur_admittance.simulation.world import World
 
 STANDSTILL = 1e-3  # [rad/s]

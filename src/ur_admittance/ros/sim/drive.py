@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import RobotError
-from ur_admittance.simulation.braking import BRAKING, WATCHDOG_S, Watchdog, slow_down
+from ur_admittance.runtime.braking import BRAKING, WATCHDOG_S, Watchdog, slow_down
 
 Array = NDArray[np.float64]
 
