@@ -62,20 +62,15 @@ def run(
     from ur_admittance.model import robot_model
     from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
 
-    def say(text: str) -> None:
-        typer.echo(text, err=True)
-
-    surface = Environment(environment.value, stiffness, damping, friction, gap, angle=angle, radius=radius)
-    if environment is not Surface.INCLINE:
-        surface = Environment(environment.value, stiffness, damping, friction, gap, radius=radius)
+    slope = angle if environment is Surface.INCLINE else 0.0
     world = World(
         robot_model(model),
         tool=Tool(mass=tool_mass, com=(0.0, 0.0, tool_length / 3.0), tcp=(0.0, 0.0, tool_length)),
-        environment=surface,
+        environment=Environment(environment.value, stiffness, damping, friction, gap, angle=slope, radius=radius),
         servo=Servo(delay=delay),
         sensor=FtSensor(noise_force=noise, noise_torque=noise / 50.0),
     )
-    box = Controller(world, _version(version), force_limit=force_limit, say=say)
+    box = Controller(world, _version(version), force_limit=force_limit, say=_say)
     if payload is not None:
         box.arm.set_payload(payload)
     box.cycle()  # compiles before clients can connect
@@ -83,20 +78,20 @@ def run(
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
         except OSError as error:
-            say(f"ordinary priority: {error.strerror}.")
+            _say(f"ordinary priority: {error.strerror}.")
     server = Server(box, host, patience, pace)
     server.open()
-
-    def end(number: int, frame: object) -> None:
-        server.running = False
-
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
-    say(f"{model} {version} at {box.rate:g} Hz listens on {host} (RTDE, dashboard, script port).")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: setattr(server, "running", False))
+    _say(f"{model} {version} at {box.rate:g} Hz listens on {host} (RTDE, dashboard, script port).")
     try:
         server.run(duration)
     finally:
         server.close()
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 @app.command()

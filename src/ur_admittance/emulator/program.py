@@ -204,7 +204,7 @@ class Program:
             yield
 
     def progress(self, value: int | None) -> None:
-        """The word about asynchronous motions; None: finished."""
+        """The status word of asynchronous motions; None: finished."""
         self.write_integer(2, self._async_word(value))
 
     def _async_word(self, value: int | None) -> int:

@@ -83,7 +83,7 @@ class Environment:
 
     @classmethod
     def cylinder(cls, radius: float = 0.3, stiffness: float = 1e4, **options: Any) -> "Environment":
-        """A lying cylinder, axis along y, its top under the tool."""
+        """A horizontal cylinder, axis along y, its top under the tool."""
         return cls("cylinder", stiffness, radius=radius, **options)
 
     @classmethod
@@ -113,7 +113,7 @@ class Environment:
 
     def pairs(self) -> list[str]:
         """MJCF contact pairs of the tool's tip with each geom: a pair can have a friction of its own."""
-        mu = max(self.friction, 1e-5)  # the smallest that MuJoCo takes
+        mu = max(self.friction, 1e-5)  # the smallest that MuJoCo accepts
         return [
             f'<pair geom1="tip" geom2="surface{i}" condim="3" friction="{mu} {mu} 0.005 0.0001 0.0001" '
             f'solimp="{IMPEDANCE} {IMPEDANCE} 0.001 0.5 1"/>'

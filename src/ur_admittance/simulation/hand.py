@@ -1,7 +1,7 @@
 """A person's hand: it grabs the tool and leads it along a path, or pushes with a given force, and lets go.
 
-A hand that holds is a spring and a damper between the tool and where the hand wants to be. ``work`` is what the hand
-has done to the tool so far; a negative change means that the arm has pushed the hand.
+A hand that holds is a spring and a damper between the tool and where the hand wants to be. ``work`` is the work
+that the hand has done on the tool so far; a negative change means that the arm has pushed the hand.
 """
 
 from collections.abc import Callable, Sequence
