@@ -58,6 +58,7 @@ class Session:
         """Read, update, write; ends early in a fault."""
         robot, controller = self.robot, self.controller
         for _ in range(count):
+            robot.beat.wait()
             robot.read(controller.sample)
             if moving:
                 controller.set_reference_twist([0.0, self.direction * SPEED, 0.0, 0.0, 0.0, 0.0])

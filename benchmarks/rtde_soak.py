@@ -88,9 +88,11 @@ def stretch(
 ) -> None:
     """Run until the time is over or something stops the arm."""
     trace = Trace(emulator)
+    robot.beat.wait()
     robot.read(controller.sample)
     controller.update()
     robot.write(controller.command)  # arms the watchdog: takes some cycles
+    robot.beat.wait()
     robot.read(controller.sample)
     if controller.mode == Mode.FAULT:
         m.faults.append(f"{controller.reason} {robot.reason}")
@@ -99,6 +101,7 @@ def stretch(
     used, count, begin = array("q"), 0, time.monotonic()
     last = begin
     while (now := time.monotonic()) < until:
+        robot.beat.wait()
         robot.read(controller.sample)
         now = time.monotonic()
         phase = 2.0 * np.pi * 0.2 * count * PERIOD
@@ -108,7 +111,7 @@ def stretch(
         if controller.mode != Mode.ACTIVE:
             m.faults.append(f"{controller.reason} {robot.reason}")
             break
-        used.append(round(robot._pace.timestamp / PERIOD))
+        used.append(round(robot.beat.timestamp / PERIOD))
         m.periods.append(now - last)
         last, count = now, count + 1
         if count % 500 == 250:
@@ -155,10 +158,12 @@ def ours(emulator: EmulatorProcess, seconds: float, priority: int) -> None:
             if measured.faults and time.monotonic() < until:
                 robot.recover()
                 for _ in range(50):
+                    robot.beat.wait()
                     robot.read(controller.sample)
                     controller.update()
                 if controller.mode == Mode.FAULT:
                     controller.reset_fault()
+                    robot.beat.wait()
                     robot.read(controller.sample)
                     controller.update()
     report(measured, 100.0 * load / measured.elapsed, emulator)

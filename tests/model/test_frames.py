@@ -5,7 +5,14 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.model.frames import frame_with_z_along, rotation_from_rpy, rpy_from_rotation
+from ur_admittance.model.frames import (
+    frame_with_z_along,
+    is_rotation,
+    rotation_from_rpy,
+    rotation_from_vector,
+    rotation_vector,
+    rpy_from_rotation,
+)
 
 angle = st.floats(-2 * np.pi, 2 * np.pi)
 near_quarter_turn = st.builds(lambda sign, d: sign * (np.pi / 2 + d), st.sampled_from([-1, 1]), st.floats(-1e-6, 1e-6))
@@ -41,3 +48,22 @@ def test_any_axis_gets_a_right_handed_frame_around_it(polar, azimuth):
 
 def test_the_frame_around_plus_z_is_exactly_the_identity():
     np.testing.assert_array_equal(frame_with_z_along(np.array([0.0, 0.0, 1.0])), np.eye(3))
+
+
+@given(st.floats(0, np.pi), angle, st.floats(-1, 1))
+@example(np.pi - 1e-9, 1.0, 0.3)
+@example(1e-9, 1.0, 0.3)
+def test_a_rotation_vector_is_the_axis_times_the_angle(turn, azimuth, z):
+    side = np.sqrt(1.0 - z * z)
+    vector = turn * np.array([side * np.cos(azimuth), side * np.sin(azimuth), z])
+    R = rotation_from_vector(vector)
+    np.testing.assert_allclose(R, Rotation.from_rotvec(vector).as_matrix(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(rotation_from_vector(rotation_vector(R.T)), R.T, rtol=0, atol=1e-14)
+
+
+def test_only_a_right_handed_orthonormal_matrix_is_a_rotation():
+    R = rotation_from_rpy([0.1, -0.7, 2.0])
+    assert is_rotation(R)
+    assert is_rotation(np.round(R, 7))
+    for wrong in (-R, np.diag([1.0, 1.0, -1.0]) @ R, R + 1e-5, 1.001 * R, R[:2], np.full((3, 3), np.nan)):
+        assert not is_rotation(wrong)

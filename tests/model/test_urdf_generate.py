@@ -10,8 +10,8 @@ import pytest
 from ur_admittance.errors import ModelError
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.frames import rotation_from_rpy
+from ur_admittance.model.look import tubes
 from ur_admittance.model.urdf import generate, load
-from ur_admittance.model.urdf.shape import capsules
 
 every_type = pytest.mark.parametrize("name", MODEL_NAMES)
 
@@ -117,31 +117,42 @@ def test_a_note_with_dashes_does_not_break_the_xml():
 
 @every_type
 def test_pinocchio_can_draw_every_visual(name):
-    text = generate(robot_model(name))
+    model = robot_model(name)
+    text = generate(model)
     pin = pinocchio.buildModelFromXML(text)
     shapes = pinocchio.buildGeomFromUrdfString(pin, text, pinocchio.GeometryType.VISUAL)
-    assert shapes.ngeoms >= 14
-    kinds = {type(shape.geometry).__name__ for shape in shapes.geometryObjects}
-    assert kinds == {"Cylinder", "Sphere"}
+    assert {type(shape.geometry).__name__ for shape in shapes.geometryObjects} == {"Cylinder"}
+    drawn = [(shape.geometry.radius, 2.0 * shape.geometry.halfLength) for shape in shapes.geometryObjects]
+    parts = [(part.radius, np.linalg.norm(part.end - part.start)) for part in tubes(model, pedestal=False)]
+    np.testing.assert_allclose(sorted(drawn), sorted(parts), rtol=1e-12)
 
 
 @every_type
-def test_capsules_connect_the_joints_and_nothing_sticks_out_of_the_flange(name, rng):
+def test_drawn_links_touch_at_every_joint_and_nothing_sticks_out_of_the_flange(name, rng):
     model = robot_model(name)
-    parts = capsules(model)
+    parts = tubes(model, pedestal=False)
     assert {part.link for part in parts} == set(range(7))
+    assert all(0.015 < part.radius < 0.16 for part in parts)  # m: between a UR3's wrist and a UR20's shoulder
     rotations, positions = model.frames(rng.uniform(-np.pi, np.pi, 6))
-    assert all(0.02 < part.radius < 0.12 for part in parts)  # m: between a UR3's wrist and a UR20's shoulder
-    for link in range(1, 5):
-        end = [part for part in parts if part.link == link][-1].end
-        reached = rotations[link - 1] @ end + positions[link - 1]
-        np.testing.assert_allclose(reached, positions[link], rtol=0, atol=1e-6)
+    rotations, positions = [np.eye(3), *rotations], [np.zeros(3), *positions]
+    for link in range(6):
+        gaps = [
+            np.linalg.norm(a[:, None] - b[None], axis=2).min() - one.radius - other.radius
+            for one, a in along_axes(parts, link, rotations, positions)
+            for other, b in along_axes(parts, link + 1, rotations, positions)
+        ]
+        assert min(gaps) < 0.0, f"gap between link {link} and the next"
+    for part, points in along_axes(parts, 6, rotations, positions):
+        depths = (points - positions[7]) @ rotations[7][:, 2]
+        assert depths.max() <= 1e-9, part
+
+
+def along_axes(parts, link, rotations, positions):
+    """The tubes of a link, each with points along its axis in the base frame (n, 3)."""
+    share = np.linspace(0.0, 1.0, 50)[:, None]
     for part in parts:
-        if part.link >= 5:
-            for point in (part.start, part.end):
-                in_base = rotations[part.link - 1] @ point + positions[part.link - 1]
-                height = (rotations[6].T @ (in_base - positions[6]))[2]
-                assert height + part.radius <= 1e-9
+        if part.link == link:
+            yield part, (part.start + share * (part.end - part.start)) @ rotations[link].T + positions[link]
 
 
 def test_an_arm_without_masses_and_efforts_can_be_written_and_read():

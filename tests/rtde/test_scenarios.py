@@ -34,6 +34,7 @@ class Arm:
 
     def cycles(self, count: int) -> None:
         for _ in range(count):
+            self.robot.beat.wait()
             self.robot.read(self.controller.sample)
             self.controller.update()
             self.robot.write(self.controller.command)
@@ -54,6 +55,18 @@ class Arm:
 def free():
     with EmulatorProcess(*PATIENT) as emulator:
         yield emulator
+
+
+def test_waiting_for_the_next_state_is_left_to_the_clock(free) -> None:
+    """A second read in the same robot cycle finds the same state, at once."""
+    with Arm(free, {}) as arm:
+        same = 0
+        for _ in range(100):
+            arm.cycles(1)
+            stamp = int(arm.controller.sample["stamp_ns"])
+            arm.robot.read(arm.controller.sample)
+            same += int(arm.controller.sample["stamp_ns"]) == stamp
+    assert same > 50
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,12 @@ import tty
 import numpy as np
 import pytest
 
-from ur_admittance.emulator.netft_server import COUNTS, NetFtServer
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.sensors import NetFt, RobotiqFt
 from ur_admittance.robots.sensors.netft import RECORD
 from ur_admittance.robots.sensors.robotiq import HEAD, START, crc
+
+from .netft_server import COUNTS, NetFtServer
 
 PUSH = [1.5, -2.5, 30.0, 0.1, -0.2, 0.3]
 

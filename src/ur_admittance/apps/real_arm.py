@@ -60,7 +60,7 @@ def run_rtde(
             say(sentence)
         if measure:
             with realtime(LOOP_PRIORITY):
-                response = measure_response(CalmArm(robot, arm, robot.period))
+                response = measure_response(CalmArm(robot, arm, robot.period, robot.beat.wait))
             robot.stop()
             say(f"the arm answers after {1e3 * response.time:.0f} ms (robot.response_time)")
             controller.set_parameters({"robot.response_time": response.time})

@@ -27,6 +27,7 @@ from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Req
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.model import RobotModel
+from ur_admittance.model.frames import is_rotation
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
 
@@ -215,7 +216,7 @@ class AdmittanceController:
         """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; it stays there."""
         p = _finite(position, (3,), "target position")
         R = _finite(rotation, (3, 3), "target rotation")
-        if abs(np.linalg.det(R) - 1.0) > 1e-3 or np.abs(R @ R.T - np.eye(3)).max() > 1e-3:
+        if not is_rotation(R):
             raise ParameterError("target rotation: must be a rotation matrix (orthogonal, determinant 1).")
         self.sample["target_position"] = p
         self.sample["target_rotation"] = R

@@ -29,3 +29,14 @@ def vector(record: Record, field: str) -> NDArray[Any]:
 def record_bytes(record: Record) -> memoryview:
     """The bytes of a record, live: copying them costs 0.1 us, copying field by field 0.5 us."""
     return whole(record).view(np.uint8).data
+
+
+class SampleFields:
+    """What a robot fills in each cycle, as live views of one sample: arrays of six numbers, or of one."""
+
+    def __init__(self, sample: Record) -> None:
+        self.sample = sample
+        self.q, self.qd, self.wrench = (vector(sample, field) for field in ("q", "qd", "wrench"))
+        self.dt, self.stamp_ns = scalar(sample, "dt"), scalar(sample, "stamp_ns")
+        self.joint_age, self.wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
+        self.external_status = scalar(sample, "external_status")

@@ -3,13 +3,19 @@
     ur-emulator --model ur5e --host 127.0.0.2 --environment wall --stiffness 2e4
 
 The unmodified ur_rtde client and other RTDE clients connect to it as to a robot. Reading order:
-    wire.py        RTDE messages: types, packing, splitting a byte stream
-    variables.py   which variables exist in which controller version
-    arm.py         the simulated arm: motion commands, payload, TCP, force conventions
-    safety.py      stops, power, brakes, speed slider
-    registers.py   input and output registers, who may write them
-    program.py     the uploaded control script: command handshake, motion threads, watchdog
-    controller.py  one control cycle of the box
-    ports.py       the three TCP ports
-    server.py      one thread: absolute schedule and sockets
+    wire.py             RTDE messages: types, packing, splitting a byte stream
+    variables.py        which variables exist in which controller version, registers, who may write them
+    kinematics.py       pose, speed and inverse in UR base axes
+    motions.py          speedj, servoj, movej, stopj ...: one cycle of each
+    arm.py              the simulated arm: motion, payload, TCP, force conventions
+    safety.py           stops, power, brakes, speed slider
+    program.py          the uploaded control script: command handshake, motion threads, watchdog
+    commands.py         its commands by their numbers: questions and settings
+    motion_commands.py  its commands that move the arm
+    controller.py       one control cycle of the box
+    console.py          dashboard commands, and those that play the world around the robot
+    ports.py            the three TCP ports
+    server.py           one thread: absolute schedule and sockets
+    main.py             the command ur-emulator
+    process.py          the emulator as another process, for tests and examples
 """

@@ -33,7 +33,7 @@ class Arm:
         self._zero = np.zeros(6)  # flange axes
         self._mean = np.zeros(6)
         self.raw, self.tcp_force = np.zeros(6), np.zeros(6)
-        self.travel = 0.0  # [m] way of the flange since the start
+        self.travel = 0.0  # [m] distance covered by the flange since the start
         self._p_before: Array | None = None
         self._sense()
         self._mean[:] = self._compensated()
@@ -55,7 +55,7 @@ class Arm:
         self.commanded.set_tcp(offset)
 
     def set_payload(self, mass: float, cog: ArrayLike | None = None) -> None:
-        """What the arm believes to carry: its wrench and its servo compensate that much."""
+        """What the arm believes it carries: its wrench and its servo compensate for it."""
         self.payload = mass
         if cog is not None:
             self.cog = np.array(cog, dtype=float)
@@ -73,11 +73,6 @@ class Arm:
         elif motion.scaled and not self.motion.scaled and self.scaling > 0.0:
             self.qd_set /= self.scaling
         self.motion = motion
-
-    def within_speed_limits(self, qd: Array) -> Array:
-        """The whole vector slowed down so that no joint exceeds its speed."""
-        excess = float(np.max(np.abs(qd) / self.model.velocity))
-        return qd if excess <= 1.0 else qd / excess
 
     def move_setpoint(self, q: Array, dt: float) -> None:
         if dt > 0.0:

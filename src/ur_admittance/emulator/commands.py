@@ -1,15 +1,16 @@
-"""The commands of the control program by their numbers. A blocking one that takes time is a generator: one step per
-cycle. Commands that no client here needs in earnest are accepted and logged."""
+"""The commands of the control program by their numbers: questions and settings here, motion in ``motion_commands``.
 
-import re
+Commands that no client here really needs are accepted and logged.
+"""
+
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import mujoco
 import numpy as np
 
-from ur_admittance.emulator.motions import MoveJ, MoveL, ServoJ, SpeedJ, SpeedL
-from ur_admittance.robots.rtde.ur_base import rotation, rotation_vector
+from ur_admittance.emulator import motion_commands as motion
+from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.program import Program
@@ -17,49 +18,7 @@ if TYPE_CHECKING:
 RealTime = Callable[["Program"], None]
 Blocking = Callable[["Program"], Iterator[None] | None]
 
-CONTACT_FORCE = 10.0  # [N] at which moveUntilContact ends
-PATH_LINE = re.compile(r"move([jl])\(p?\[([^\]]+)\],\s*a=([-\d.eE+]+),\s*v=([-\d.eE+]+)")
-
-
-# -- motion that is streamed ----------------------------------------------------------------------------------------
-
-
-def speed_j(p: "Program") -> None:
-    p.linear_stop = False
-    qd, acceleration = p.vector(0), p.double(6)
-    if isinstance(p.arm.motion, SpeedJ) and p.thread == "speed":
-        p.arm.motion.qd, p.arm.motion.acceleration = qd, acceleration
-    else:
-        p.drive("speed", SpeedJ(qd, acceleration))
-
-
-def speed_l(p: "Program") -> None:
-    p.linear_stop = True
-    twist, acceleration = p.vector(0), p.double(6)
-    if isinstance(p.arm.motion, SpeedL) and p.thread == "speed":
-        p.arm.motion.twist, p.arm.motion.acceleration = twist, acceleration
-    else:
-        p.drive("speed", SpeedL(twist, acceleration))
-
-
-def servo_j(p: "Program") -> None:
-    _servo(p, p.vector(0))
-
-
-def servo_l(p: "Program") -> None:
-    q = p.arm.commanded.inverse(p.vector(0), p.arm.q_set)
-    if q is None:
-        p.log("command", "servoL: the pose is out of reach, ignored")
-    else:
-        _servo(p, q)
-
-
-def _servo(p: "Program", q: np.ndarray) -> None:
-    lookahead = p.double(9)
-    if isinstance(p.arm.motion, ServoJ) and p.thread == "servo":
-        p.arm.motion.q, p.arm.motion.lookahead = q, lookahead
-    else:
-        p.drive("servo", ServoJ(q, lookahead))
+SLOWEST_WATCHDOG_HZ = 0.1
 
 
 # -- questions that are answered at once ----------------------------------------------------------------------------
@@ -113,98 +72,6 @@ def ignored_each_cycle(p: "Program") -> None:
     p.log("command", f"command {p.integer(0)} is accepted but not emulated")
 
 
-# -- motions to an end ----------------------------------------------------------------------------------------------
-
-
-def move(p: "Program") -> Iterator[None] | None:
-    number, numbers, speed, acceleration = p.integer(0), p.vector(0), p.double(6), p.double(7)
-    return _begin_moves(p, [(_kind(p, number, numbers), speed, acceleration)], bool(p.integer(1)))
-
-
-def _kind(p: "Program", number: int, numbers: np.ndarray) -> tuple[str, np.ndarray]:
-    """moveJ, moveJ_IK, moveL, moveL_FK -> what to do with which target."""
-    if number in (1, 3):
-        return ("j" if number == 1 else "l"), numbers
-    if number == 2:
-        q = p.arm.commanded.inverse(numbers, p.arm.q_set)
-        return "j", p.arm.q_set.copy() if q is None else q
-    p.arm.commanded.update(numbers)
-    return "l", p.arm.commanded.tcp_pose()
-
-
-def move_path(p: "Program") -> Iterator[None] | None:
-    moves = [((kind, np.array(target)), speed, a) for kind, target, a, speed in p.path]
-    return _begin_moves(p, moves, bool(p.integer(1)))
-
-
-def _begin_moves(p: "Program", moves: list, in_background: bool) -> Iterator[None] | None:  # type: ignore[type-arg]
-    if p.thread:
-        p.drive("move", p.arm.motion)  # raises: two threads
-    job = _moves(p, moves)
-    if not in_background:
-        return job
-    p.background = job
-    return None
-
-
-def _moves(p: "Program", moves: list) -> Iterator[None]:  # type: ignore[type-arg]
-    p.progress(0)
-    for i, ((kind, target), speed, acceleration) in enumerate(moves):
-        if not (speed > 0.0 and acceleration > 0.0):
-            p.log("command", f"move with speed {speed} and acceleration {acceleration}: ignored")
-            continue
-        p.progress(i)
-        p.arm.start(MoveJ(target, speed, acceleration) if kind == "j" else MoveL(target, speed, acceleration))
-        yield from p.until_standing()
-    p.progress(None)
-
-
-def injected_path(text: str) -> list[tuple[str, list[float], float, float]]:
-    """The moves of a path that is uploaded with the program: kind, target, acceleration, speed."""
-    moves = []
-    for kind, target, acceleration, speed in PATH_LINE.findall(text):
-        try:
-            numbers = [float(x) for x in target.split(",")]
-            if len(numbers) == 6:
-                moves.append((kind, numbers, float(acceleration), float(speed)))
-        except ValueError:  # a line with variables in it: part of the program itself
-            continue
-    return moves
-
-
-def speed_stop(p: "Program") -> Iterator[None]:
-    p.halt(p.double(0))
-    return p.until_standing()
-
-
-def stop_move(p: "Program") -> Iterator[None] | None:
-    p.halt(p.double(0))
-    p.progress(None)
-    return None if p.integer(1) else p.until_standing()
-
-
-def move_until_contact(p: "Program") -> Iterator[None]:
-    twist, acceleration = p.vector(0), p.double(12)
-    p.drive("speed", SpeedL(twist, acceleration))
-    return _until_force(p, acceleration)
-
-
-def _until_force(p: "Program", deceleration: float) -> Iterator[None]:
-    while float(np.linalg.norm(p.arm.tcp_force[:3])) < CONTACT_FORCE:
-        yield
-    p.halt(max(deceleration, 1.0))
-    yield from p.until_standing()
-
-
-def jog_start(p: "Program") -> None:
-    p.drive("jog", SpeedL(p.vector(0), p.double(7) or 0.5))
-
-
-def jog_stop(p: "Program") -> Iterator[None]:
-    p.halt(5.0)
-    return p.until_standing()
-
-
 # -- settings and questions -----------------------------------------------------------------------------------------
 
 
@@ -238,7 +105,7 @@ def get_tcp(p: "Program") -> None:
 
 
 def set_watchdog(p: "Program") -> None:
-    p.watchdog_hz = max(p.double(0), 0.1)
+    p.watchdog.limit = 1.0 / max(p.double(0), SLOWEST_WATCHDOG_HZ)
     p.kick()
 
 
@@ -284,7 +151,7 @@ def within_limits(p: "Program") -> None:
 
 def pose_trans(p: "Program") -> None:
     a, b = p.vector(0), p.vector(6)
-    R_a, R_b = rotation(a[3:]), rotation(b[3:])
+    R_a, R_b = rotation_from_vector(a[3:]), rotation_from_vector(b[3:])
     p.write_doubles(np.concatenate([a[:3] + R_a @ b[:3], rotation_vector(R_a @ R_b)]))
 
 
@@ -299,10 +166,10 @@ def ignored(p: "Program") -> None:
 
 REAL_TIME: dict[int, RealTime] = {
     6: ignored_each_cycle,  # forceMode
-    9: speed_j,
-    10: speed_l,
-    11: servo_j,
-    24: servo_l,
+    9: motion.speed_j,
+    10: motion.speed_l,
+    11: motion.servo_j,
+    24: motion.servo_l,
     25: no_contact,
     26: step_time,
     27: joint_history,
@@ -317,25 +184,25 @@ REAL_TIME: dict[int, RealTime] = {
 }
 
 BLOCKING: dict[int, Blocking] = {
-    **dict.fromkeys((1, 2, 3, 4), move),
+    **dict.fromkeys((1, 2, 3, 4), motion.move),
     8: zero_ft_sensor,
-    **dict.fromkeys((15, 16), speed_stop),
+    **dict.fromkeys((15, 16), motion.speed_stop),
     17: set_payload,
     28: target_waypoint,
     29: set_tcp,
     **dict.fromkeys((30, 46, 60, 61), inverse_kinematics),
     31: trigger_protective_stop,
-    **dict.fromkeys((33, 34), stop_move),
+    **dict.fromkeys((33, 34), motion.stop_move),
     35: set_watchdog,
     **dict.fromkeys((36, 37), within_limits),
     39: pose_trans,
     40: get_tcp,
-    41: jog_start,
-    42: jog_stop,
+    41: motion.jog_start,
+    42: motion.jog_stop,
     **dict.fromkeys((43, 44), forward_kinematics),
-    45: move_path,
+    45: motion.move_path,
     47: is_steady,
-    51: move_until_contact,
+    51: motion.move_until_contact,
     59: set_gravity,
     65: set_target_payload,
     # force mode and its settings, teach and freedrive mode, external sensor, contact detection

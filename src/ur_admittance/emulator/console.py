@@ -1,4 +1,4 @@
-"""Dashboard commands as the robot answers them, and ``emulator ...`` commands for what happens around a robot:
+"""Dashboard commands, answered as the robot does, and ``emulator ...`` commands for what happens around a robot:
 buttons, fences, hands, broken cables. ``ur-emulator tell "emergency stop"`` sends one of the latter."""
 
 import json
@@ -175,7 +175,7 @@ def _report(box: Controller, text: str) -> str:
                 "standing": arm.standing,
                 "travel": arm.travel,
                 "runtime_state": box.program.runtime_state,
-                "watchdog_hz": box.program.watchdog_hz,
+                "watchdog_hz": 1.0 / box.program.watchdog.limit,
                 "stop": box.safety.stop.name,
                 "reason": box.safety.reason,
             }

@@ -8,9 +8,8 @@ import numpy as np
 
 from ur_admittance.emulator.arm import Arm
 from ur_admittance.emulator.program import PLAYING, Program
-from ur_admittance.emulator.registers import Inputs, Outputs
 from ur_admittance.emulator.safety import MODE_POWER_OFF, Safety
-from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Version
+from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Inputs, Outputs, Version
 from ur_admittance.simulation import World
 
 SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth
@@ -49,7 +48,7 @@ class Controller:
         self.commands = 0  # streamed since the start
         self._arrived = 0
         self.late_cycles = 0
-        self.cut_request = 0.0  # [s] for which the network shall be dead
+        self.cut_request = 0.0  # [s] for which the network is to be dead
         self.drop_request = False
         self._push_ends = -1.0
         self._push: np.ndarray | None = None
@@ -66,7 +65,7 @@ class Controller:
         return not self._arrived and self.program.runtime_state == PLAYING and self.program.thread in ("speed", "servo")
 
     def log(self, kind: str, text: str) -> None:
-        """Say it; of a flood of the same kind only some."""
+        """Say it; of many messages of one kind only some."""
         self.counters[kind] += 1
         count = self.counters[kind]
         if count <= SHOWN or count % 1000 == 0:
@@ -119,14 +118,14 @@ class Controller:
             self.log("slider", f"speed fraction {fraction}: must be 0 to 1")
 
     def commander_left(self) -> None:
-        """The client that commands has closed its connection: nothing stops the arm but the watchdog."""
+        """The client that commands has closed its connection: only the watchdog stops the arm."""
         if self.program.runtime_state == PLAYING and not self.arm.standing:
             self.safety.begin_incident("connection of the commanding client closed")
 
     # the world around
 
     def reset(self) -> None:
-        """The arm at its home position as after the start: no stop, slider up, sensor not zeroed, nobody pushing."""
+        """As after the start: the arm at home, no stop, slider up, sensor not zeroed, no push."""
         self.program.end("reset", quiet=True)
         self.arm.reset()
         self.safety.reset()
@@ -139,7 +138,7 @@ class Controller:
         self._push_ends = self.time + duration if duration is not None else np.inf
 
     def request_cut(self, seconds: float) -> None:
-        """Neither bytes in nor out for a while; arm, program and watchdog go on."""
+        """No bytes in or out for a while; arm, program and watchdog go on."""
         self.cut_request = min(max(seconds, 0.0), 60.0)
 
     def request_drop(self) -> None:

@@ -6,7 +6,8 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.core import spatial
 from ur_admittance.core.chain import forward
 from ur_admittance.model import RobotModel
-from ur_admittance.robots.rtde.ur_base import pose_from_ur, pose_to_ur, rotation, rotation_vector, vectors_to_ur
+from ur_admittance.model.frames import rotation_from_vector, rotation_vector
+from ur_admittance.robots.rtde.ur_base import pose_from_ur, pose_to_ur, vectors_to_ur
 
 Array = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ class Kinematics:
 
     def set_tcp(self, offset: ArrayLike) -> None:
         self.tcp = np.array(offset, dtype=float)
-        self.R_flange_tcp = rotation(self.tcp[3:])
+        self.R_flange_tcp = rotation_from_vector(self.tcp[3:])
 
     def update(self, q: ArrayLike) -> None:
         """Flange pose and Jacobian at ``q``, for the properties below."""
@@ -65,7 +66,7 @@ class Kinematics:
         return np.asarray(J.T @ np.linalg.solve(J @ J.T + IK_DAMPING**2 * np.eye(6), twist))
 
     def inverse(self, pose_ur: ArrayLike, q_near: ArrayLike) -> Array | None:
-        """Joint angles (6,) near ``q_near`` whose TCP has this UR pose; None when there are none. Newton's method."""
+        """Joint angles (6,) near ``q_near`` that give the TCP this UR pose; None: none were found. Newton's method."""
         R_wanted, p_wanted = pose_from_ur(pose_ur)
         q, saved = np.array(q_near, dtype=float), (self.R.copy(), self.p.copy(), self.J.copy())
         found = None

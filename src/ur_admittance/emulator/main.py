@@ -30,11 +30,11 @@ class Surface(str, Enum):
 def run(
     context: typer.Context,
     model: Annotated[str, typer.Option(help="Robot type, e.g. ur5e.")] = "ur5e",
-    host: Annotated[str, typer.Option(help="Address to listen on; 127.0.0.2 ... keep several emulators apart.")] = (
+    host: Annotated[str, typer.Option(help="Address to listen on; 127.0.0.2 and so on for several emulators.")] = (
         "127.0.0.1"
     ),
     version: Annotated[str, typer.Option(help="Controller software to report; 3.x is a CB3 at 125 Hz.")] = "5.12.2",
-    environment: Annotated[Surface, typer.Option(help="What stands before the tool.")] = Surface.NONE,
+    environment: Annotated[Surface, typer.Option(help="What is in front of the tool.")] = Surface.NONE,
     stiffness: Annotated[float, typer.Option(help="Of the surface [N/m].")] = 2e4,
     damping: Annotated[float, typer.Option(help="Of the surface [Ns/m].")] = 50.0,
     friction: Annotated[float, typer.Option(help="Coulomb coefficient of the surface.")] = 0.2,
@@ -62,41 +62,36 @@ def run(
     from ur_admittance.model import robot_model
     from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
 
-    def say(text: str) -> None:
-        typer.echo(text, err=True)
-
-    surface = Environment(environment.value, stiffness, damping, friction, gap, angle=angle, radius=radius)
-    if environment is not Surface.INCLINE:
-        surface = Environment(environment.value, stiffness, damping, friction, gap, radius=radius)
+    slope = angle if environment is Surface.INCLINE else 0.0
     world = World(
         robot_model(model),
         tool=Tool(mass=tool_mass, com=(0.0, 0.0, tool_length / 3.0), tcp=(0.0, 0.0, tool_length)),
-        environment=surface,
+        environment=Environment(environment.value, stiffness, damping, friction, gap, angle=slope, radius=radius),
         servo=Servo(delay=delay),
         sensor=FtSensor(noise_force=noise, noise_torque=noise / 50.0),
     )
-    box = Controller(world, _version(version), force_limit=force_limit, say=say)
+    box = Controller(world, _version(version), force_limit=force_limit, say=_say)
     if payload is not None:
         box.arm.set_payload(payload)
-    box.cycle()  # compiles before anybody is listening
+    box.cycle()  # compiles before clients can connect
     if priority > 0:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
         except OSError as error:
-            say(f"ordinary priority: {error.strerror}.")
+            _say(f"ordinary priority: {error.strerror}.")
     server = Server(box, host, patience, pace)
     server.open()
-
-    def end(number: int, frame: object) -> None:
-        server.running = False
-
-    signal.signal(signal.SIGINT, end)
-    signal.signal(signal.SIGTERM, end)
-    say(f"{model} {version} at {box.rate:g} Hz listens on {host} (RTDE, dashboard, script port).")
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, frame: setattr(server, "running", False))
+    _say(f"{model} {version} at {box.rate:g} Hz listens on {host} (RTDE, dashboard, script port).")
     try:
         server.run(duration)
     finally:
         server.close()
+
+
+def _say(text: str) -> None:
+    typer.echo(text, err=True)
 
 
 @app.command()
@@ -104,7 +99,7 @@ def tell(
     command: Annotated[list[str], typer.Argument(help='E.g. "emergency stop"; "help" lists all.')],
     host: Annotated[str, typer.Option(help="Address of the emulator.")] = "127.0.0.1",
 ) -> None:
-    """Press a button, push the tool, cut the network of a running emulator."""
+    """Press a button, push the tool or cut the network of a running emulator."""
     from ur_admittance.emulator.ports import DASHBOARD_PORT
 
     try:
@@ -129,7 +124,7 @@ def _version(text: str) -> tuple[int, int, int]:
 
 
 def main() -> None:
-    """Errors end as one sentence and exit code 2."""
+    """Errors become one sentence and exit code 2."""
     try:
         app()
     except UrAdmittanceError as error:

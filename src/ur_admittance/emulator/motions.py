@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.robots.rtde.ur_base import rotation, rotation_vector
+from ur_admittance.model.frames import rotation_from_vector, rotation_vector
+from ur_admittance.runtime.braking import slow_down
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.arm import Arm
@@ -45,7 +46,7 @@ class Hold:
 
 @dataclass
 class SpeedJ:
-    """speedj(qd, a): the leading axis accelerates with ``acceleration`` [rad/s2]; holds the speed for ever."""
+    """speedj(qd, a): the leading axis accelerates with ``acceleration`` [rad/s2]; then holds that speed."""
 
     qd: Array
     acceleration: float
@@ -53,7 +54,7 @@ class SpeedJ:
     done: bool = False
 
     def advance(self, arm: "Arm", dt: float) -> None:
-        arm.qd_set[:] = arm.within_speed_limits(_ramp(arm.qd_set, self.qd, self.acceleration * dt))
+        arm.qd_set[:] = arm.model.within_speed_limits(_ramp(arm.qd_set, self.qd, self.acceleration * dt))
         arm.q_set += arm.qd_set * dt
 
 
@@ -69,13 +70,13 @@ class SpeedL:
 
     def advance(self, arm: "Arm", dt: float) -> None:
         self.now = _ramp(self.now, self.twist, self.acceleration * dt)
-        arm.qd_set[:] = arm.within_speed_limits(arm.commanded.joint_speed(self.now))
+        arm.qd_set[:] = arm.model.within_speed_limits(arm.commanded.joint_speed(self.now))
         arm.q_set += arm.qd_set * dt
 
 
 @dataclass
 class ServoJ:
-    """servoj(q, lookahead): first-order approach with the time constant ``lookahead``: a ramp is followed that late.
+    """servoj(q, lookahead): first-order approach with the time constant ``lookahead``, so a ramp is followed that late.
 
     A user measured 34 ms on a UR10e with a lookahead of 30 ms.
     """
@@ -87,7 +88,7 @@ class ServoJ:
 
     def advance(self, arm: "Arm", dt: float) -> None:
         wanted = (self.q - arm.q_set) / max(self.lookahead, dt)
-        arm.qd_set[:] = arm.within_speed_limits(_ramp(arm.qd_set, wanted, SERVO_ACCELERATION * dt))
+        arm.qd_set[:] = arm.model.within_speed_limits(_ramp(arm.qd_set, wanted, SERVO_ACCELERATION * dt))
         arm.q_set += arm.qd_set * dt
 
 
@@ -100,7 +101,7 @@ class Stop:
     done: bool = False
 
     def advance(self, arm: "Arm", dt: float) -> None:
-        arm.qd_set[:] = _ramp(arm.qd_set, np.zeros(6), self.deceleration * dt)
+        slow_down(arm.qd_set, self.deceleration * dt)
         arm.q_set += arm.qd_set * dt
         self.done = not arm.qd_set.any()
 
@@ -124,56 +125,61 @@ def _trapezoid(distance: float, speed: float, acceleration: float, t: float) -> 
 
 
 @dataclass
-class MoveJ:
-    """movej(q, a, v): straight line in joint space, trapezoidal speed of the leading axis."""
+class Move:
+    """To ``target``, with a trapezoidal speed from rest to rest. Ends early where the arm cannot go."""
 
-    q: Array
+    target: Array
     speed: float
     acceleration: float
-    t: float = 0.0
-    start: Array | None = None
     scaled: bool = True
     done: bool = False
 
-    def advance(self, arm: "Arm", dt: float) -> None:
-        if self.start is None:
-            self.start = arm.q_set.copy()
-        self.t += dt
-        path = self.q - self.start
-        share, self.done = _trapezoid(float(np.abs(path).max()), self.speed, self.acceleration, self.t)
-        arm.move_setpoint(self.start + share * path, dt)
-        if self.done:
-            arm.qd_set[:] = 0.0
+    def __post_init__(self) -> None:
+        self._t, self._distance = 0.0, -1.0  # [s], [m or rad]; not begun
 
+    def begin(self, arm: "Arm") -> float:
+        """Remember the start; returns the distance that speed and acceleration refer to."""
+        raise NotImplementedError
 
-@dataclass
-class MoveL:
-    """movel(pose, a, v): straight line of the TCP, rotation about a fixed axis. Ends early where the arm cannot go."""
-
-    pose: Array
-    speed: float
-    acceleration: float
-    t: float = 0.0
-    start: Array | None = None
-    scaled: bool = True
-    done: bool = False
-    failed: bool = False
+    def at(self, arm: "Arm", share: float) -> Array | None:
+        """Joint angles after a share 0..1 of the path; None: the arm cannot go there."""
+        raise NotImplementedError
 
     def advance(self, arm: "Arm", dt: float) -> None:
-        if self.start is None:
-            self.start = arm.commanded.tcp_pose()
-        self.t += dt
-        line = self.pose[:3] - self.start[:3]
-        turn = rotation_vector(rotation(self.pose[3:]) @ rotation(self.start[3:]).T)
-        distance = max(float(np.linalg.norm(line)), 0.1 * float(np.linalg.norm(turn)))
-        share, self.done = _trapezoid(distance, self.speed, self.acceleration, self.t)
-        pose = np.concatenate(
-            [self.start[:3] + share * line, rotation_vector(rotation(share * turn) @ rotation(self.start[3:]))]
-        )
-        q = arm.commanded.inverse(pose, arm.q_set)
+        if self._distance < 0.0:
+            self._distance = self.begin(arm)
+        self._t += dt
+        share, self.done = _trapezoid(self._distance, self.speed, self.acceleration, self._t)
+        q = self.at(arm, share)
         if q is None:
-            self.done = self.failed = True
+            self.done = True
         else:
             arm.move_setpoint(q, dt)
         if self.done:
             arm.qd_set[:] = 0.0
+
+
+class MoveJ(Move):
+    """movej(q, a, v): straight line in joint space; speed and acceleration of the leading axis."""
+
+    def begin(self, arm: "Arm") -> float:
+        self._start = arm.q_set.copy()
+        return float(np.abs(self.target - self._start).max())
+
+    def at(self, arm: "Arm", share: float) -> Array | None:
+        return np.asarray(self._start + share * (self.target - self._start))
+
+
+class MoveL(Move):
+    """movel(pose, a, v): straight line of the TCP, rotation about a fixed axis."""
+
+    def begin(self, arm: "Arm") -> float:
+        start = arm.commanded.tcp_pose()
+        self._p, self._R = start[:3], rotation_from_vector(start[3:])
+        self._line = self.target[:3] - self._p
+        self._turn = rotation_vector(rotation_from_vector(self.target[3:]) @ self._R.T)
+        return max(float(np.linalg.norm(self._line)), 0.1 * float(np.linalg.norm(self._turn)))
+
+    def at(self, arm: "Arm", share: float) -> Array | None:
+        turned = rotation_vector(rotation_from_vector(share * self._turn) @ self._R)
+        return arm.commanded.inverse(np.concatenate([self._p + share * self._line, turned]), arm.q_set)

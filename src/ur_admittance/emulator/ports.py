@@ -1,7 +1,7 @@
 """One connection of each kind: RTDE (30004), dashboard (29999), script (30003).
 
-A connection turns bytes into calls of the control box and answers into bytes. Whatever a client sends, it can only
-close itself: bad messages are logged and dropped.
+A connection turns bytes into calls of the control box and answers into bytes. Whatever a client sends, it can
+only harm its own connection: bad messages are logged and dropped.
 """
 
 import math

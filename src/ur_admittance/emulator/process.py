@@ -28,7 +28,7 @@ STOP_TIME = 5.0  # [s]
 
 
 def free_loopback() -> str:
-    """An address of this machine alone; the ports of a UR are fixed, so that emulators differ by address."""
+    """An address of this machine alone; the ports of a UR are fixed, so emulators differ by address."""
     return f"127.{random.randint(1, 254)}.{random.randint(0, 254)}.{random.randint(2, 254)}"
 
 
@@ -81,7 +81,7 @@ class EmulatorProcess:
 
     @contextlib.contextmanager
     def frozen(self) -> Any:
-        """The whole robot stands still inside the block: neither arm nor network moves."""
+        """Everything stops inside the block: arm, program and network."""
         assert self.process is not None
         os.kill(self.process.pid, signal.SIGSTOP)
         try:

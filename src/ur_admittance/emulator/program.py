@@ -14,17 +14,17 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ur_admittance.emulator import commands
+from ur_admittance.emulator import commands, motion_commands
 from ur_admittance.emulator.arm import Arm
 from ur_admittance.emulator.motions import Hold, Motion, Stop
-from ur_admittance.emulator.registers import Inputs, Outputs
 from ur_admittance.emulator.safety import PROGRAM_STOP_DECELERATION, Safety, StopKind
+from ur_admittance.emulator.variables import Inputs, Outputs
+from ur_admittance.runtime.braking import Watchdog
 
 STOPPED, PLAYING, PAUSED = 1, 2, 4  # runtime_state
 READY, DONE = 1, 2  # output integer register 0
 NO_COMMAND, STOP_SCRIPT = 0, 255
 START_CYCLES = 10  # between the upload of a program and its first cycle
-MIN_WATCHDOG_HZ = 0.1
 
 
 class ProgramError(Exception):
@@ -48,8 +48,7 @@ class Program:
         self.thread = ""  # "speed", "servo", "jog": who moves the arm
         self.linear_stop = False
         self.executing = False
-        self.watchdog_hz = 0.0
-        self._since_kick = 0.0
+        self.watchdog = Watchdog(self.period, math.inf)  # off until the client sets it
         self._async_writes = self._async_operation = 0
 
     # life
@@ -63,7 +62,7 @@ class Program:
         self._foreign = not ("rtde_cmd()" in text and "signal_ready" in text)
         offset = re.search(r"=\s*(\d+)\s*# int register offset|# int register offset\s*\n?\s*(\d+)", text)
         self.offset = 24 if offset and "24" in (offset.group(1), offset.group(2)) else 0
-        self.path = commands.injected_path(text)
+        self.path = motion_commands.injected_path(text)
         self._starting = START_CYCLES
         self.log("script", f"program of {len(text)} bytes, register offset {self.offset}")
         if self._foreign:
@@ -85,7 +84,7 @@ class Program:
     def play(self) -> bool:
         if self.runtime_state == PAUSED and self.safety.can_move:
             self.runtime_state = PLAYING
-            self._since_kick = 0.0
+            self.watchdog.kick()
             return True
         return False
 
@@ -105,7 +104,7 @@ class Program:
 
     def kick(self) -> None:
         """A data package with the command register has arrived."""
-        self._since_kick = 0.0
+        self.watchdog.kick()
 
     # one cycle
 
@@ -117,9 +116,8 @@ class Program:
             return
         if self.runtime_state != PLAYING:
             return
-        self._since_kick += self.period
-        if self.watchdog_hz > 0.0 and self._since_kick > 1.0 / self.watchdog_hz + 0.5 * self.period:
-            self.end(f"watchdog: no input for {1e3 * self._since_kick:.0f} ms")
+        if self.watchdog.tick():
+            self.end(f"watchdog: no input for {1e3 * self.watchdog.silence:.0f} ms")
             return
         try:
             self._execute()
@@ -206,7 +204,7 @@ class Program:
             yield
 
     def progress(self, value: int | None) -> None:
-        """The word about asynchronous motions; None: finished."""
+        """The status word of asynchronous motions; None: finished."""
         self.write_integer(2, self._async_word(value))
 
     def _async_word(self, value: int | None) -> int:

@@ -1,4 +1,4 @@
-"""The safety side of the box: power, brakes, stops, the speed slider, and how long and far the arm took to stand."""
+"""The safety side of the box: power, brakes, stops, the speed slider, and how long and how far an arm takes to stop."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ class StopKind(Enum):
 
 @dataclass
 class Incident:
-    """From an event to standstill: what a stop costs in time and way."""
+    """From an event to standstill: the time and the distance that a stop takes."""
 
     kind: str
     begin: float  # [s] controller time
@@ -37,7 +37,7 @@ class Incident:
     travel_begin: float  # [m]
     events: list[tuple[float, str]] = field(default_factory=list)  # seconds after the event, what
     duration: float | None = None  # [s] until standstill
-    travel: float | None = None  # [m] way of the flange until standstill
+    travel: float | None = None  # [m] distance covered by the flange until standstill
 
 
 class Safety:
@@ -69,7 +69,7 @@ class Safety:
     # stops
 
     def trip(self, kind: StopKind, reason: str) -> None:
-        """Stop the arm; a graver stop replaces a lesser one."""
+        """Stop the arm; a more severe stop replaces a milder one."""
         if kind.value[0] <= self.stop.value[0] and self.stop is not StopKind.NONE:
             return
         self.begin_incident(reason)
@@ -116,7 +116,7 @@ class Safety:
             incident.travel = self.arm.travel - incident.travel_begin
 
     def watch(self) -> None:
-        """What makes a robot stop by itself."""
+        """The limits at which a robot stops by itself."""
         if self.stop is not StopKind.NONE:
             return
         arm, world = self.arm, self.arm.world
@@ -134,7 +134,7 @@ class Safety:
     # how long and how far
 
     def begin_incident(self, kind: str) -> None:
-        """Measure from now until standstill; while one is open, only add to its story."""
+        """Measure from now until standstill; while one is open, only add an event to it."""
         incident = self.incident
         if incident is not None and incident.duration is None:
             incident.events.append((self.time - incident.begin, kind))

@@ -2,11 +2,11 @@
 
     deadline_k = start + k * period
 
-select() waits for bytes until the next deadline. A cycle that is late is made up for, at most CATCH_UP of them in a
-row; after a longer pause the schedule moves on and robot time has a gap in real time, never in its own stamps.
-With ``patience`` the schedule waits up to that long for a streamed command that is late, once: on a busy machine robot
-time then runs slower than real time, but a client that keeps up with robot time sees no lost cycle. With ``pace`` 0.5
-robot time runs at half speed throughout.
+select() waits for bytes until the next deadline. Late cycles are made up for, at most CATCH_UP of them in a row; after
+a longer pause the schedule moves on: robot time then has a gap against real time, never in its own stamps.
+With ``patience`` the schedule waits up to that long for a late streamed command, once: on a busy machine robot time
+then runs slower than real time, but a client that keeps up with robot time sees no lost cycle. With ``pace`` 0.5 robot
+time runs at half speed throughout.
 """
 
 import ctypes
@@ -20,7 +20,7 @@ from ur_admittance.emulator.ports import KINDS, Connection
 from ur_admittance.errors import SimulationError
 
 CLIENTS = 100  # at most, over the three ports
-CATCH_UP = 5  # cycles; more would play the robot's watchdog against a client that had no chance
+CATCH_UP = 5  # cycles; more could trip the watchdog on a client that had no chance to send
 CHUNK = 1 << 16  # [bytes] read at once
 PR_SET_TIMERSLACK = 29
 QUICKACK = getattr(socket, "TCP_QUICKACK", None)
@@ -72,7 +72,7 @@ class Server:
                 deadline = max(deadline, self._wait_for_command(period))
 
     def _wait_for_command(self, period: float) -> float:
-        """Spend what is left of the patience with a client that is late; returns the time now."""
+        """Wait for a late client as long as the patience lasts; returns the time now."""
         begin = now = time.monotonic()
         while self.box.waits_for_command and self._waited + now - begin < self.patience and self.running:
             self._serve(now + period, once=True)

@@ -1,6 +1,13 @@
-"""Which robot: the table of UR types, URDF in and out, and the chain that the core computes with."""
+"""Which robot: its chain, limits and masses.
 
-from ur_admittance.model.robot import Link, RobotModel
+robot.py   RobotModel: the chain that the core computes with
+table.py   the table of UR types
+urdf/      URDF text in and out
+frames.py  rotations and poses
+look.py    what an arm looks like, as cylinders
+"""
+
+from ur_admittance.model.robot import JOINT_NAMES, Link, RobotModel
 from ur_admittance.model.table import MODEL_NAMES, robot_model
 
-__all__ = ["MODEL_NAMES", "Link", "RobotModel", "robot_model"]
+__all__ = ["JOINT_NAMES", "MODEL_NAMES", "Link", "RobotModel", "robot_model"]

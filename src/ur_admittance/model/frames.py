@@ -1,4 +1,7 @@
-"""Rotations and poses as a description file writes them: roll-pitch-yaw, axes, rotation and position pairs."""
+"""Rotations and poses outside the loop: roll-pitch-yaw, rotation vectors, axes, pairs of rotation and position.
+
+The compiled maths of the core is loaded where it is used: a description can be read without the compiler.
+"""
 
 from dataclasses import dataclass, field
 
@@ -6,6 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
+
+ROTATION_TOLERANCE = 1e-6  # of a matrix that was computed or written with all digits
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +64,32 @@ def rpy_from_rotation(rotation: Array) -> Array:
     unyawed = rotation_z(yaw).T @ rotation
     roll = np.arctan2(-unyawed[1, 2], unyawed[1, 1])
     return np.array([roll, pitch, yaw])
+
+
+def rotation_vector(rotation: Array) -> Array:
+    """log R (3,) [rad], at most pi long."""
+    from ur_admittance.core.spatial import log_so3
+
+    vector = np.empty(3)
+    log_so3(np.ascontiguousarray(rotation), vector)
+    return vector
+
+
+def rotation_from_vector(vector: ArrayLike) -> Array:
+    """exp r (3, 3): a turn by |r| [rad] about r."""
+    from ur_admittance.core.spatial import exp_so3
+
+    rotation = np.empty((3, 3))
+    exp_so3(np.ascontiguousarray(vector, dtype=float), rotation)
+    return rotation
+
+
+def is_rotation(matrix: ArrayLike, tolerance: float = ROTATION_TOLERANCE) -> bool:
+    """3 x 3, R R^T = 1 to within ``tolerance`` in every entry, and right-handed."""
+    R = np.asarray(matrix, dtype=float)
+    if R.shape != (3, 3) or not np.isfinite(R).all():
+        return False
+    return bool(np.abs(R @ R.T - np.eye(3)).max() <= tolerance and np.linalg.det(R) > 0.0)
 
 
 def frame_with_z_along(axis: Array) -> Array:

@@ -1,4 +1,5 @@
-"""How an arm looks: drums around the joints, tubes between them, coloured lids. For drawings; no meshes needed.
+"""What an arm looks like: drums around the joints, tubes between them, coloured lids; no meshes needed. Drawn by the
+simulation, by the page and in generated URDF.
 
 The radii come from the distance between the first two wrist joints, which grows with the joint size in every UR type.
 """
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike
 from ur_admittance.model.frames import Array
 from ur_admittance.model.robot import RobotModel
 
-Colour = tuple[int, int, int]
+Colour = tuple[int, int, int]  # red, green, blue, 0 to 255
 
 GREY: Colour = (204, 207, 212)  # tubes
 BLUE: Colour = (97, 161, 204)  # lids of the joints
@@ -32,12 +33,16 @@ class Tube:
     colour: Colour
 
 
-def tubes(model: RobotModel) -> tuple[Tube, ...]:
-    """All cylinders of the arm on its pedestal."""
-    # UR5e: wrist joints 0.1 m apart and 75 mm thick; elbow and shoulder 1.25 and 1.55 times that
-    wrist = 0.38 * max(float(np.linalg.norm(model.chain_position[4])), 0.05)
+def wrist_radius(model: RobotModel) -> float:
+    """Of the wrist joints and the flange [m]. UR5e: the joints are 0.1 m apart and 75 mm thick."""
+    return 0.38 * max(float(np.linalg.norm(model.chain_position[4])), 0.05)
+
+
+def tubes(model: RobotModel, pedestal: bool = True) -> tuple[Tube, ...]:
+    """All cylinders of the arm, and of the pedestal it stands on."""
+    wrist = wrist_radius(model)
     elbow, shoulder = 1.25 * wrist, 1.55 * wrist
-    parts = _base(model, shoulder)
+    parts = _base(model, shoulder) + (_pedestal(shoulder) if pedestal else [])
     parts += _shoulder(model, shoulder)
     parts += _long_link(model, 1, shoulder, elbow, 0.85 * elbow)
     parts += _long_link(model, 2, elbow, wrist, 0.95 * wrist)
@@ -49,10 +54,13 @@ def tubes(model: RobotModel) -> tuple[Tube, ...]:
 
 def _base(model: RobotModel, r: float) -> list[Tube]:
     height = float(model.chain_position[0][2])
+    foot = _tube(0, (0, 0, 0), (0, 0, 0.012), 1.3 * r, DARK)
+    return _tube(0, (0, 0, 0), (0, 0, height - 0.8 * r), 1.02 * r, GREY) + foot
+
+
+def _pedestal(r: float) -> list[Tube]:
     return (
-        _tube(0, (0, 0, 0), (0, 0, height - 0.8 * r), 1.02 * r, GREY)
-        + _tube(0, (0, 0, 0), (0, 0, 0.012), 1.3 * r, DARK)
-        + _tube(0, (0, 0, -PEDESTAL), (0, 0, -0.02), 1.05 * r, STEEL)
+        _tube(0, (0, 0, -PEDESTAL), (0, 0, -0.02), 1.05 * r, STEEL)
         + _tube(0, (0, 0, -0.02), (0, 0, 0), 1.6 * r, STEEL)
         + _tube(0, (0, 0, -PEDESTAL), (0, 0, -PEDESTAL + 0.02), 2.6 * r, STEEL)
     )

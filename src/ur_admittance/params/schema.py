@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from pydantic import ValidationError, model_validator
 
+from ur_admittance.model import JOINT_NAMES
 from ur_admittance.params import names, sentences
 from ur_admittance.params.fields import (
     Group,
@@ -188,18 +189,7 @@ class Tool(Group):
 class Parameters(Group):
     """All parameters of the controller. `Parameters()` are the defaults; `changed` gives a validated copy."""
 
-    joints: Six[Name] = parameter(
-        (
-            "shoulder_pan_joint",
-            "shoulder_lift_joint",
-            "elbow_joint",
-            "wrist_1_joint",
-            "wrist_2_joint",
-            "wrist_3_joint",
-        ),
-        "-",
-        "joint names, base to tool",
-    )
+    joints: Six[Name] = parameter(JOINT_NAMES, "-", "joint names, base to tool")
     base_link: Name = parameter("base_link", "-", "frame in which poses and references are given")
     tip_link: Name = parameter("tool0", "-", "flange frame")
     ft_frame: Name = parameter("tool0", "-", "frame name of the force/torque sensor")

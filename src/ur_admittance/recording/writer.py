@@ -23,6 +23,7 @@ from mcap_ros2.writer import Writer
 
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE
 from ur_admittance.errors import LogError
+from ur_admittance.model import JOINT_NAMES
 from ur_admittance.recording import messages
 from ur_admittance.recording.message_types import DEFINITIONS
 from ur_admittance.runtime.interfaces import LOOP
@@ -36,9 +37,6 @@ ROS_RATE = 100.0  # [Hz] of the ROS messages: enough for plots, a fifth of the t
 KEYFRAME_S = 1.0
 CHUNK_S = 0.4
 _ROS_BYTES = 1500  # of one set of cyclic ROS messages, about
-DEFAULT_JOINTS = tuple(
-    f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
-)
 
 
 class LogWriter:
@@ -51,7 +49,7 @@ class LogWriter:
         self.about = about
         self.rate = float(about.get("rate") or 500.0)  # [Hz]
         self.ticks = 0
-        self._names = tuple(about.get("parameters", {}).get("joints") or DEFAULT_JOINTS)
+        self._names = tuple(about.get("parameters", {}).get("joints") or JOINT_NAMES)
         self._every = max(1, round(self.rate / ros_rate))
         self._state_every = max(1, round(self.rate * KEYFRAME_S))
         self._sequence = -1

@@ -1,11 +1,11 @@
-"""A robot that costs nothing: it is where it was told to be. For timing the loop, and for a first try of a program."""
+"""A robot that costs no time: it is wherever it was told to be. For timing the loop and for trying out a program."""
 
 from types import TracebackType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance.core.views import Record, scalar, vector
+from ur_admittance.core.views import Record, SampleFields, vector
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.clock import Clock, LockstepClock
 from ur_admittance.runtime.robot import RobotInfo
@@ -23,25 +23,27 @@ class NullRobot:
         self.wrench: NDArray[np.float64] = np.zeros(6)  # [N, Nm]
         self.external_status = 0
         self.stopped = False
-        self._sample: Record | None = None
+        self._fields: SampleFields | None = None
         self._command: Record | None = None
 
     def connect(self) -> RobotInfo:
-        sentence = "No robot: it is at once where it is told to be, and feels nothing."
+        sentence = "No robot: it is instantly where it is told to be, and feels nothing."
         return RobotInfo("null", self.model, 1.0 / self.period, self.model.joint_names, True, (sentence,))
 
     def clock(self) -> Clock:
         return LockstepClock(1.0 / self.period)
 
     def read(self, sample: Record) -> None:
-        if sample is not self._sample:
-            self._bind(sample)
-        self._q[:] = self.q
-        self._qd[:] = self.qd
-        self._wrench[:] = self.wrench
-        self._dt[0] = self.period
-        self._stamp[0] += self._period_ns
-        self._status[0] = self.external_status
+        fields = self._fields
+        if fields is None or fields.sample is not sample:
+            fields = self._fields = SampleFields(sample)
+            fields.joint_age[0] = fields.wrench_age[0] = 0.0
+        fields.q[:] = self.q
+        fields.qd[:] = self.qd
+        fields.wrench[:] = self.wrench
+        fields.dt[0] = self.period
+        fields.stamp_ns[0] += self._period_ns
+        fields.external_status[0] = self.external_status
 
     def write(self, command: Record) -> NDArray[np.float64]:
         if command is not self._command:
@@ -67,10 +69,3 @@ class NullRobot:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-    def _bind(self, sample: Record) -> None:
-        self._sample = sample
-        self._q, self._qd, self._wrench = (vector(sample, field) for field in ("q", "qd", "wrench"))
-        self._dt, self._stamp = scalar(sample, "dt"), scalar(sample, "stamp_ns")
-        self._status = scalar(sample, "external_status")
-        scalar(sample, "joint_age")[0] = scalar(sample, "wrench_age")[0] = 0.0

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
+from ur_admittance.model.frames import is_rotation
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -15,6 +16,7 @@ Vector6 = tuple[float, float, float, float, float, float]
 Matrix = tuple[Vector, ...]  # three rows
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
+GRAVITY: Vector = (0.0, 0.0, -9.80665)  # [m/s2] base axes
 ZERO6: Vector6 = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
 
 
@@ -24,9 +26,7 @@ def _need(condition: bool, sentence: str) -> None:
 
 
 def _need_rotation(name: str, rotation: Matrix) -> None:
-    R = np.asarray(rotation, dtype=float)
-    is_rotation = R.shape == (3, 3) and np.allclose(R @ R.T, np.eye(3), atol=1e-6) and np.linalg.det(R) > 0.0
-    _need(is_rotation, f"{name} = {R.tolist()}: must be a 3 x 3 rotation matrix.")
+    _need(is_rotation(rotation), f"{name} = {np.asarray(rotation).tolist()}: must be a 3 x 3 rotation matrix.")
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class FtSensor:
     position: Vector = (0.0, 0.0, 0.0)  # [m] of the sensor origin in the flange frame
     rotation: Matrix = IDENTITY  # R_flange_sensor
     sign: float = 1.0  # -1: the sensor reports the reaction
-    bias: Vector6 = ZERO6  # [N, Nm] as it stands in the reading
+    bias: Vector6 = ZERO6  # [N, Nm] as it appears in the reading
     drift: Vector6 = ZERO6  # [N/sqrt(s), Nm/sqrt(s)] random walk: its standard deviation after one second
     noise_force: float = 0.0  # [N] standard deviation of one reading
     noise_torque: float = 0.0  # [Nm]

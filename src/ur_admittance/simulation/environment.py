@@ -1,4 +1,6 @@
-"""Things to touch: floor, wall, incline, cylinder, a block with a hole. Stiffness in N/m as one would measure it.
+"""Things to touch: floor, wall, incline, cylinder, a block with a hole; and what the tool feels of them.
+
+Stiffness is in N/m as one would measure it.
 
 MuJoCo's contact force with a constant impedance d and direct solref (-k, -b) is, at rest and per contact point,
     F = k r / ((1 - d) A)        r: penetration [m], A: inverse weight of the tool body [1/kg]
@@ -10,6 +12,7 @@ Friction is viscous at first, IMPRATIO * STICTION_DAMPING per slip speed, and th
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,7 +22,9 @@ Array = NDArray[np.float64]
 Kind = Literal["none", "floor", "wall", "incline", "cylinder", "hole"]
 
 IMPEDANCE = 0.01  # d
-IMPRATIO = 100.0  # friction this many times stiffer than the normal direction; at 1 the tool creeps at a third of mu
+IMPRATIO = (
+    100.0  # friction this many times stiffer than the normal direction; at 1 the tool creeps already at a third of mu
+)
 STICTION_DAMPING = 50.0  # [Ns/m] 10 N at mu = 0.2 slip fully from 0.4 mm/s on
 SURFACE = "0.36 0.46 0.52 1"
 PATCH = 0.25  # [m] half size of what is drawn of an endless plane
@@ -27,7 +32,7 @@ PATCH = 0.25  # [m] half size of what is drawn of an endless plane
 
 @dataclass(frozen=True)
 class Environment:
-    """One object. Its point of contact lies ``gap`` before the tool at the start pose, or at ``at`` in the base frame.
+    """One object. The tool would touch it ``gap`` in front of the start pose, or at ``at`` in the base frame.
 
     Use the constructors ``floor``, ``wall``, ``incline``, ``cylinder``, ``hole``, ``none``.
     """
@@ -78,7 +83,7 @@ class Environment:
 
     @classmethod
     def cylinder(cls, radius: float = 0.3, stiffness: float = 1e4, **options: Any) -> "Environment":
-        """A lying cylinder, axis along y, its top under the tool."""
+        """A horizontal cylinder, axis along y, its top under the tool."""
         return cls("cylinder", stiffness, radius=radius, **options)
 
     @classmethod
@@ -108,7 +113,7 @@ class Environment:
 
     def pairs(self) -> list[str]:
         """MJCF contact pairs of the tool's tip with each geom: a pair can have a friction of its own."""
-        mu = max(self.friction, 1e-5)  # the smallest that MuJoCo takes
+        mu = max(self.friction, 1e-5)  # the smallest that MuJoCo accepts
         return [
             f'<pair geom1="tip" geom2="surface{i}" condim="3" friction="{mu} {mu} 0.005 0.0001 0.0001" '
             f'solimp="{IMPEDANCE} {IMPEDANCE} 0.001 0.5 1"/>'
@@ -158,3 +163,33 @@ def _box(turn: int, x: tuple[float, float], y: tuple[float, float], z: tuple[flo
         cx, cy, hx, hy = -cy, cx, hy, hx
     size, position = f"{hx} {hy} {(z[1] - z[0]) / 2}", f"{cx} {cy} {(z[0] + z[1]) / 2}"
     return f'type="box" size="{size}" pos="{position}"'
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Where the tool touches, at the last physics step."""
+
+    force: Array  # on the tool, base axes (3,) [N]
+    normal: Array  # out of the surface, weighted by the normal forces (3,); zeros without contact
+    normal_force: float  # [N]
+    penetration: float  # deepest point [m]
+    count: int
+
+
+def contact_on(mj_model: Any, mj_data: Any, tip_geom: int) -> Contact:
+    """All contact points of the tool's tip together."""
+    force, normal, normal_force, penetration = np.zeros(3), np.zeros(3), 0.0, 0.0
+    local = np.zeros(6)
+    for i in range(mj_data.ncon):
+        point = mj_data.contact[i]
+        mujoco.mj_contactForce(mj_model, mj_data, i, local)
+        axes = point.frame.reshape(3, 3)  # rows: normal from the first geom to the second, then the tangents
+        outward = -1.0 if point.geom[0] == tip_geom else 1.0
+        force += outward * (axes.T @ local[:3])
+        normal += outward * local[0] * axes[0]
+        normal_force += float(local[0])
+        penetration = max(penetration, -float(point.dist))
+    length = float(np.linalg.norm(normal))
+    if length > 0.0:
+        normal /= length
+    return Contact(force, normal, normal_force, penetration, int(mj_data.ncon))

@@ -1,7 +1,7 @@
-"""The hand of a person: it grabs the tool and leads it along a path, or pushes with a given force, and lets go.
+"""A person's hand: it grabs the tool and leads it along a path, or pushes with a given force, and lets go.
 
-A hand that holds is a spring and a damper between the tool and where the hand wants to be. ``work`` is what the hand
-has done to the tool so far; a negative change means that the arm has pushed the hand.
+A hand that holds is a spring and a damper between the tool and where the hand wants to be. ``work`` is the work
+that the hand has done on the tool so far; a negative change means that the arm has pushed the hand.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance.core.spatial import exp_so3
 from ur_admittance.errors import SimulationError
+from ur_admittance.model.frames import rotation_from_vector
 
 Array = NDArray[np.float64]
 Path = Callable[[float], ArrayLike]  # time since the grab [s] -> displacement (6,) [m, rad], base axes
@@ -82,7 +82,7 @@ class Hand:
         self._plant["push_from"] = self._plant["push_to"] = 0.0
 
     def prepare(self, time: float, period: float) -> None:
-        """Where hand or force shall be at the end of the period that starts at ``time``."""
+        """Set hand position or force for the end of the period that starts at ``time``."""
         plant = self._plant
         end = time + period - self._since
         if self._profile is not None:
@@ -94,9 +94,7 @@ class Hand:
             plant["hand_from"] = plant["hand_to"]
             plant["hand_to"] = self._p_grab + displacement[:3]
             plant["hand_velocity"] = (displacement - self._displacement) / period
-            turn = np.empty((3, 3))
-            exp_so3(displacement[3:], turn)
-            plant["R_base_hand"] = turn @ self._R_grab
+            plant["R_base_hand"] = rotation_from_vector(displacement[3:]) @ self._R_grab
             self._displacement[:] = displacement
 
     def _grip_at(self, grip: ArrayLike) -> None:

@@ -1,6 +1,6 @@
 """One control period of the plant: delay, lag, joint PD, the hand, MuJoCo's steps and the sensor, compiled as one.
 
-MuJoCo is called from inside the kernel through its C functions, so that Python is left out of the physics steps: a
+MuJoCo is called from inside the kernel through its C functions, so that Python stays out of the physics steps: a
 period costs little more than MuJoCo itself. Within a step of length h at time t
     mj_step1    positions and velocities of all bodies at t, gravity and Coriolis torque
     (here)      joint torques, the hand's wrench
@@ -22,7 +22,7 @@ from ur_admittance.core.spatial import cross, log_so3, multiply_transposed, rota
 F = np.float64
 I = np.int64  # noqa: E741
 
-MAX_SPEED = 1e3  # [rad/s] no arm: the simulation has diverged
+MAX_SPEED = 1e3  # [rad/s] no arm is that fast: the simulation has diverged
 MEAN_S = 0.1  # [s] over which a sensor averages before it zeroes itself
 
 PLANT = np.dtype(
@@ -126,7 +126,7 @@ def follow_command(plant, commands, share, q_start, q_end, h):
 
 @kernel
 def joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc):
-    """kp (y - q) + kd (yd - qd) + what gravity and speed ask for, within the motors' limits."""
+    """kp (y - q) + kd (yd - qd) + gravity and Coriolis torque, within the motors' limits."""
     arm = vec3()
     moment = vec3()
     for j in range(6):
@@ -162,8 +162,67 @@ def hand_force(plant, share, p_grip, R_tool, v, w, force, torque):
 
 
 @kernel
+def push_tool(plant, share, scale, h, p_tool, R_tool, p_com, velocity, origin, p_grip, force, torque, applied):
+    """The hand's wrench about the grip, its work, and the same wrench about the centre of mass for MuJoCo."""
+    lever = vec3()
+    v_grip = vec3()
+    w = vec3()
+    moment = vec3()
+    rotate(R_tool, plant.grip, p_grip)
+    for i in range(3):
+        p_grip[i] += p_tool[i]
+        lever[i] = p_grip[i] - origin[i]
+        w[i] = velocity[i]
+    cross(w, lever, v_grip)
+    for i in range(3):
+        v_grip[i] += velocity[3 + i]
+    hand_force(plant, share, p_grip, R_tool, v_grip, w, force, torque)
+    for i in range(3):
+        plant.hand_work += h * (force[i] * v_grip[i] + torque[i] * w[i])
+        plant.hand_wrench[i] += scale * force[i]
+        plant.hand_wrench[3 + i] += scale * torque[i]
+        lever[i] = p_grip[i] - p_com[i]
+        applied[i] = force[i]
+    cross(lever, force, moment)
+    for i in range(3):
+        applied[3 + i] = torque[i] + moment[i]
+
+
+@kernel
+def keep_truth(plant, scale, origin, p_tcp, p_grip, force, torque, external):
+    """Add this step to the mean external wrench about the TCP, and to the part of it that the hand does not explain."""
+    lever = vec3()
+    f = vec3()
+    moment = vec3()
+    for i in range(3):  # from MuJoCo's origin to the TCP
+        lever[i] = origin[i] - p_tcp[i]
+        f[i] = external[3 + i]
+    cross(lever, f, moment)
+    for i in range(3):
+        plant.external[i] += scale * external[3 + i]
+        plant.external[3 + i] += scale * (external[i] + moment[i])
+        plant.contact[i] += scale * (external[3 + i] - force[i])
+        lever[i] = p_grip[i] - p_tcp[i]
+        plant.contact[3 + i] += scale * (external[i] + moment[i] - torque[i])
+    cross(lever, force, moment)
+    for i in range(3):
+        plant.contact[3 + i] -= scale * moment[i]
+
+
+@kernel
+def sense(plant, readings, sensed, scale):
+    """Add the reading of ``sensor_delay`` steps ago to the mean of this period."""
+    slots = readings.shape[0]
+    now = plant.steps % slots
+    then = (plant.steps - plant.sensor_delay) % slots
+    for k in range(6):
+        readings[now, k] = -sensed[k]  # MuJoCo: what the wrist does to the tool
+        plant.clean[k] += scale * readings[then, k]
+
+
+@kernel
 def report(plant, noise, period):
-    """The mean reading of this period as the sensor tells it; twelve normal random numbers for noise and drift."""
+    """The mean reading of this period as the sensor reports it; twelve normal random numbers for noise and drift."""
     for k in range(6):
         plant.drift[k] += plant.drift_rate[k] * math.sqrt(period) * noise[6 + k]
         value = plant.sign * plant.clean[k] + plant.bias[k] + plant.drift[k] + plant.noise[k] * noise[k]
@@ -200,21 +259,15 @@ def advance(
     external,
     sensed,
 ):
-    """``count`` physics steps towards ``q_end``. False once the motion or the command is beyond all bounds.
+    """``count`` physics steps towards ``q_end``. False when the motion or the command is out of all bounds.
 
     model, data: addresses of MuJoCo's structs; the arrays from q on are views of them. velocity, external: MuJoCo's
     spatial vectors, angular first, about ``origin`` (the arm's centre of mass), base axes.
     """
     plant = records[0]
-    q_start = plant.setpoint
     p_grip = vec3()
-    lever = vec3()
-    v_grip = vec3()
-    w = vec3()
-    moment = vec3()
     force = vec3()
     torque = vec3()
-    slots = readings.shape[0]
     scale = 1.0 / count
     for k in range(6):
         plant.external[k] = 0.0
@@ -222,55 +275,18 @@ def advance(
         plant.hand_wrench[k] = 0.0
         plant.clean[k] = 0.0
     for step in range(count):
-        share = (step + 1) * scale
         mj_step1(model, data)
-
         joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc)
         for j in range(6):  # before MuJoCo sees it: it would write a log file
             if not (abs(qfrc[j]) < math.inf and abs(qd[j]) < MAX_SPEED):
                 return False
-        follow_command(plant, commands, share, q_start, q_end, h)
-
-        rotate(R_tool, plant.grip, p_grip)
-        for i in range(3):
-            p_grip[i] += p_tool[i]
-            lever[i] = p_grip[i] - origin[i]
-            w[i] = velocity[i]
-        cross(w, lever, v_grip)
-        for i in range(3):
-            v_grip[i] += velocity[3 + i]
-        hand_force(plant, step * scale, p_grip, R_tool, v_grip, w, force, torque)
-        for i in range(3):
-            plant.hand_work += h * (force[i] * v_grip[i] + torque[i] * w[i])
-            plant.hand_wrench[i] += scale * force[i]
-            plant.hand_wrench[3 + i] += scale * torque[i]
-            lever[i] = p_grip[i] - p_com[i]
-            applied[i] = force[i]
-        cross(lever, force, moment)
-        for i in range(3):
-            applied[3 + i] = torque[i] + moment[i]
-
+        follow_command(plant, commands, (step + 1) * scale, plant.setpoint, q_end, h)
+        push_tool(
+            plant, step * scale, scale, h, p_tool, R_tool, p_com, velocity, origin, p_grip, force, torque, applied
+        )
         mj_step2(model, data)
-
-        for i in range(3):  # from MuJoCo's origin to the TCP
-            lever[i] = origin[i] - p_tcp[i]
-            w[i] = external[3 + i]
-        cross(lever, w, moment)
-        for i in range(3):
-            plant.external[i] += scale * external[3 + i]
-            plant.external[3 + i] += scale * (external[i] + moment[i])
-            plant.contact[i] += scale * (external[3 + i] - force[i])
-            lever[i] = p_grip[i] - p_tcp[i]
-            plant.contact[3 + i] += scale * (external[i] + moment[i] - torque[i])
-        cross(lever, force, moment)
-        for i in range(3):
-            plant.contact[3 + i] -= scale * moment[i]
-
-        now = plant.steps % slots
-        then = (plant.steps - plant.sensor_delay) % slots
-        for k in range(6):
-            readings[now, k] = -sensed[k]  # MuJoCo: what the wrist does to the tool
-            plant.clean[k] += scale * readings[then, k]
+        keep_truth(plant, scale, origin, p_tcp, p_grip, force, torque, external)
+        sense(plant, readings, sensed, scale)
         plant.steps += 1
     for j in range(6):
         plant.setpoint[j] = q_end[j]

@@ -16,14 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.core.records import Status
-from ur_admittance.core.views import scalar, vector
+from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
+from ur_admittance.runtime.braking import BRAKING, Watchdog, slow_down
 from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
 from ur_admittance.runtime.robot import RobotInfo
 from ur_admittance.simulation.world import World
 
-WATCHDOG_S = 0.1  # without a command for this long the arm brakes by itself
-BRAKING = 8.0  # [rad/s2] of the fastest joint; all joints slow down together
 STANDSTILL = 1e-3  # [rad/s]
 STOP_TIME_S = 3.0  # [s] enough from any joint's top speed
 CATCH_UP_S = 0.1  # [s] a longer pause of the reader is skipped, not simulated
@@ -47,10 +46,10 @@ class SimulatedRobot:
             raise RobotError(f"period = {period} s: must be a multiple of the physics step, {world.physics_dt} s.")
         self.world, self.period, self.realtime, self.mode = world, period, realtime, mode
         self._monotonic = monotonic
-        self._sample: Any = None
+        self._fields: SampleFields | None = None
         self._command: Any = None
         self._sent = np.array(world.q)
-        self._rest = np.zeros(6)
+        self._watchdog = Watchdog(period)
         self._started = False
         self._origin = self._last_read = 0.0  # [s] monotonic clock
         self._ticks = 0
@@ -78,20 +77,19 @@ class SimulatedRobot:
         return RealTimeClock(1.0 / self.period) if self.realtime else LockstepClock(1.0 / self.period)
 
     def read(self, sample: Any) -> None:
-        if sample is not self._sample:
-            self._bind(sample)
-        since_state = 0.0
+        fields = self._fields
+        if fields is None or fields.sample is not sample:
+            fields = self._fields = SampleFields(sample)
+        dt, since_state = self.period, 0.0
         if self.realtime:
-            since_state = self._catch_up()
+            dt, since_state = self._catch_up()
         elif self._started:
             self._advance()
-            self._dt[0] = self.period
-        else:
-            self._started = True
-            self._dt[0] = self.period
-        self._stamp[0] = round(self.world.time * 1e9)
-        self._status[0] = self._external_status
-        self._fill(since_state)
+        self._started = True
+        fields.dt[0] = dt
+        fields.stamp_ns[0] = round(self.world.time * 1e9)
+        fields.external_status[0] = self._external_status
+        self._fill(fields, since_state)
 
     def write(self, command: Any) -> NDArray[np.float64]:
         if command is not self._command:
@@ -106,7 +104,8 @@ class SimulatedRobot:
         if self._external_status == Status.COMMAND_REJECTED:
             self._external_status = 0
         self._sent[:] = self._wanted
-        self._driven, self._silence = True, 0.0
+        self._driven = True
+        self._watchdog.kick()
         return self._sent
 
     def stop(self) -> None:
@@ -120,7 +119,7 @@ class SimulatedRobot:
             speeds = self.world.qd
             if not self._braking.any() and max(speeds.max(), -speeds.min()) < STANDSTILL:
                 return
-        raise RobotError(f"the simulated arm still moves {STOP_TIME_S:g} s after the stop: something pushes it.")
+        raise RobotError(f"the simulated arm is still moving {STOP_TIME_S:g} s after the stop: something pushes it.")
 
     def zero_ft_sensor(self) -> None:
         self.world.zero_sensor()
@@ -149,7 +148,7 @@ class SimulatedRobot:
         self._corrupted, self._corrupt_value = field, value
 
     def freeze(self) -> None:
-        """The connection hangs: all data grow old and no command gets through, so that the arm brakes by itself."""
+        """The connection hangs: all data grow old and no command gets through, so the arm brakes by itself."""
         self._wrench_lost = self._joints_lost = self._frozen = True
 
     def protective_stop(self, status: Status = Status.PROTECTIVE_STOP) -> None:
@@ -167,21 +166,17 @@ class SimulatedRobot:
 
     @property
     def watchdog_tripped(self) -> bool:
-        """True while the arm has braked because nobody commanded it."""
-        return self._silence >= WATCHDOG_S
+        """True after the arm has braked because no command came."""
+        return self._watchdog.expired
 
     # inside
 
     def _advance(self) -> None:
         """One period of physics under the last command, the brake, or the hold."""
-        if self._driven:
-            self._silence += self.period
-            if self._silence >= WATCHDOG_S + 0.5 * self.period:
-                self._brake(self._silence)
+        if self._driven and self._watchdog.tick():
+            self._brake()
         if not self._driven:
-            fastest = max(self._braking.max(), -self._braking.min())
-            if fastest > 0.0:
-                self._braking *= max(0.0, 1.0 - BRAKING * self.period / fastest)
+            slow_down(self._braking, BRAKING * self.period)
             self.world.step(None, self._braking, self.period)
         elif self.mode == "position":
             self.world.step(self._sent, None, self.period)
@@ -191,11 +186,11 @@ class SimulatedRobot:
         self._joint_age = self._joint_age + self.period if self._joints_lost else 0.0
         self._wrench_age = self._wrench_age + self.period if self._wrench_lost else 0.0
 
-    def _catch_up(self) -> float:
-        """Physics up to the clock; returns how old the newest state is [s]."""
+    def _catch_up(self) -> tuple[float, float]:
+        """Physics up to the clock; returns the time since the last read and the age of the newest state [s]."""
         now = self._monotonic()
         if not self._started:
-            self._started, self._last_read = True, now - self.period
+            self._last_read = now - self.period
             self._origin = now - self._ticks * self.period
         behind = now - self._origin - self._ticks * self.period
         if behind > CATCH_UP_S:
@@ -203,35 +198,25 @@ class SimulatedRobot:
             behind = CATCH_UP_S
         for _ in range(int(behind / self.period + 1e-9)):
             self._advance()
-        self._dt[0] = now - self._last_read
-        self._last_read = now
-        return max(0.0, now - self._origin - self._ticks * self.period)
+        dt, self._last_read = now - self._last_read, now
+        return dt, max(0.0, now - self._origin - self._ticks * self.period)
 
-    def _fill(self, since_state: float) -> None:
+    def _fill(self, fields: SampleFields, since_state: float) -> None:
         world = self.world
         if not self._joints_lost:
-            self._q[:] = world.q
-            self._qd[:] = world.qd
+            fields.q[:] = world.q
+            fields.qd[:] = world.qd
         if not self._wrench_lost:
-            self._wrench[:] = world.wrench
-        self._ages[0][0] = self._joint_age + since_state
-        self._ages[1][0] = self._wrench_age + since_state
+            fields.wrench[:] = world.wrench
+        fields.joint_age[0] = self._joint_age + since_state
+        fields.wrench_age[0] = self._wrench_age + since_state
         if self._corrupted:
-            {"q": self._q, "qd": self._qd, "wrench": self._wrench}[self._corrupted][0] = self._corrupt_value
+            getattr(fields, self._corrupted)[0] = self._corrupt_value
 
-    def _brake(self, silence: float = 0.0) -> None:
+    def _brake(self) -> None:
         top = self.world.model.velocity
-        self._braking = np.clip(self.world.qd, -top, top)
-        self._driven, self._silence = False, silence
+        self._braking, self._driven = np.clip(self.world.qd, -top, top), False
 
     def _hold(self) -> None:
-        self._braking = self._rest.copy()
-        self._driven, self._silence = False, 0.0
-
-    def _bind(self, sample: Any) -> None:
-        """Keep views of the fields: a field look-up in a record costs more than the copy."""
-        self._sample = sample
-        self._q, self._qd, self._wrench = (vector(sample, field) for field in ("q", "qd", "wrench"))
-        self._dt, self._stamp = scalar(sample, "dt"), scalar(sample, "stamp_ns")
-        self._status = scalar(sample, "external_status")
-        self._ages = (scalar(sample, "joint_age"), scalar(sample, "wrench_age"))
+        self._braking, self._driven = np.zeros(6), False
+        self._watchdog.kick()

@@ -1,4 +1,4 @@
-"""Wrenches as functions of time: what the seeds' wrench_signal_generator sends in place of a sensor.
+"""Wrenches as functions of time: what the wrench_signal_generator sends in place of a sensor.
 
 Each function returns a signal, a pure function  time [s] -> wrench (6,) [N, Nm]: the same time always gives the same
 wrench. Signals add up with ``plus``; ``with_gravity`` adds the weight that a sensor under a tool would feel.
@@ -10,11 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.errors import SimulationError
+from ur_admittance.simulation.devices import GRAVITY
 
 Array = NDArray[np.float64]
 Signal = Callable[[float], Array]
-
-GRAVITY = (0.0, 0.0, -9.80665)  # [m/s2] base axes
 
 
 def constant(wrench: ArrayLike) -> Signal:
@@ -62,7 +61,7 @@ def noise(deviation: ArrayLike, seed: int = 0, rate_hz: float = 500.0) -> Signal
     value, rate_hz = _six(deviation), _positive("rate_hz", rate_hz, "Hz")
 
     def signal(t: float) -> Array:
-        index = int(np.floor(t * rate_hz + 1e-6))  # t = k / rate belongs to sample k in spite of rounding
+        index = int(np.floor(t * rate_hz + 1e-6))  # t = k / rate belongs to sample k despite rounding
         return np.asarray(value * np.random.default_rng((seed, index % 2**63)).standard_normal(6))
 
     return signal

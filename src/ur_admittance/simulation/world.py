@@ -11,14 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
 from ur_admittance.simulation import kernels, mjcf
-from ur_admittance.simulation.contact import Contact, contact_on
-from ur_admittance.simulation.devices import FtSensor, Servo, Tool
-from ur_admittance.simulation.environment import Environment
+from ur_admittance.simulation.devices import GRAVITY, FtSensor, Servo, Tool
+from ur_admittance.simulation.environment import Contact, Environment, contact_on
 from ur_admittance.simulation.hand import Hand, Path, Profile
 
 Array = NDArray[np.float64]
 
-GRAVITY = (0.0, 0.0, -9.80665)  # [m/s2] base axes
 NOISE_BLOCK = 512  # periods of random numbers drawn at once
 
 
@@ -100,7 +98,7 @@ class World:
     def step(self, q_cmd: ArrayLike | None, qd_cmd: ArrayLike | None, period: float) -> None:
         """One control period [s].
 
-        Position command: ``q_cmd`` is where the joints shall be at the end of the period; the arm feeds the speed
+        Position command: ``q_cmd`` is where the joints should be at the end of the period; the arm feeds the speed
         of that line forward itself. Velocity command (``q_cmd`` None, as ``speedj``): the arm integrates ``qd_cmd``.
         """
         count = int(round(period / self.physics_dt))

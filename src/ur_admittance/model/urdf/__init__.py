@@ -5,13 +5,12 @@ import numpy as np
 from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Pose, frame_with_z_along
 from ur_admittance.model.robot import Link, RobotModel
-from ur_admittance.model.urdf.inertia import Body, joined
-from ur_admittance.model.urdf.tree import Joint, Tree, read_tree
+from ur_admittance.model.urdf.tree import Body, Joint, Tree, joined, read_tree
 from ur_admittance.model.urdf.writer import generate
 
 __all__ = ["generate", "load"]
 
-LINKS_IN_A_MESSAGE = 40  # a longer list helps nobody
+LINKS_IN_A_MESSAGE = 40  # nobody reads a longer list
 
 
 def load(text: str, base_link: str = "base_link", tip_link: str = "tool0") -> RobotModel:

@@ -1,20 +1,54 @@
 """URDF text -> links and joints, checked: every number finite, every name unique and known, a tree without cycles.
 
-Only kinematics, limits and inertials are read. Visuals, collisions, meshes and extensions are never looked at.
+Only kinematics, limits and inertials are read. Visuals, collisions, meshes and extensions are ignored.
 Format: wiki.ros.org/urdf/XML/link and wiki.ros.org/urdf/XML/joint, with their defaults.
+
+The text can come from anywhere, so it is not given to ``ElementTree.fromstring``: published URDF files use prefixes
+such as ``drake:acceleration`` without declaring them, which a namespace-aware parser refuses, and a document type may
+define entities that grow without bound. Here expat runs without namespaces, and a document type ends the reading.
 """
 
 import xml.etree.ElementTree as ET
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NoReturn
+from xml.parsers import expat
 
 import numpy as np
 
 from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
-from ur_admittance.model.urdf.inertia import Body
-from ur_admittance.model.urdf.xml_text import LONGEST_QUOTE, parse
 
 LIMITS = ("lower", "upper", "velocity", "effort")
+LONGEST_QUOTE = 60  # characters of a file's text that a message repeats
+
+
+@dataclass(frozen=True, eq=False)
+class Body:
+    """Mass [kg], centre of mass [m] and inertia tensor about it [kg m2], in one frame. The default weighs nothing."""
+
+    mass: float = 0.0
+    com: Array = field(default_factory=lambda: np.zeros(3))
+    inertia: Array = field(default_factory=lambda: np.zeros((3, 3)))
+
+    def seen_from(self, T_parent_body: Pose) -> "Body":
+        """The same body in the parent's frame: c' = R c + p, I' = R I R^T."""
+        R, p = T_parent_body.rotation, T_parent_body.position
+        return Body(self.mass, R @ self.com + p, R @ self.inertia @ R.T)
+
+
+def joined(bodies: Iterable[Body]) -> Body:
+    """One rigid body out of several in the same frame: I = sum I_k + m_k (|d_k|^2 1 - d_k d_k^T), d_k = c_k - c."""
+    parts = list(bodies)
+    mass = sum(part.mass for part in parts)
+    com = np.zeros(3)
+    if mass > 0.0:
+        com = np.sum([part.mass / mass * part.com for part in parts], axis=0)
+    inertia = np.zeros((3, 3))
+    for part in parts:
+        d = part.com - com
+        inertia += part.inertia + part.mass * (d @ d * np.eye(3) - np.outer(d, d))
+    return Body(mass, com, inertia)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +77,7 @@ class Tree:
 
 def read_tree(text: str) -> Tree:
     """Links and joints of a URDF text."""
-    root = parse(text)
+    root = _parse(text)
     if root.tag != "robot":
         raise ModelError(f"URDF: the outer element is <{root.tag}>, must be <robot>.")
     bodies: dict[str, Body] = {}
@@ -165,3 +199,43 @@ def _numbers(element: ET.Element, key: str, count: int, what: str, default: str 
         shown = (text or "")[:LONGEST_QUOTE]
         raise ModelError(f'URDF: {what}: <{element.tag} {key}="{shown}">, must be {wanted}.')
     return values
+
+
+def _parse(text: str) -> ET.Element:
+    """The root element of an XML text without document type and without unexpanded xacro."""
+    if not text.strip():
+        raise ModelError("URDF: the text is empty, must be an XML document with a <robot> element.")
+    builder = ET.TreeBuilder()
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        _refuse_xacro(tag, attributes)
+        builder.start(tag, attributes)
+
+    def end(tag: str) -> None:
+        builder.end(tag)
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = _refuse_doctype
+    try:
+        parser.Parse(text.strip(), True)
+    except expat.ExpatError as error:
+        reason = expat.errors.messages.get(error.code, str(error))
+        raise ModelError(f"URDF: not well-formed XML in line {error.lineno}: {reason}.") from error
+    except UnicodeEncodeError as error:
+        raise ModelError(f"URDF: character {error.start} of the text is not valid Unicode.") from error
+    return builder.close()
+
+
+def _refuse_xacro(tag: str, attributes: dict[str, str]) -> None:
+    advice = "expand the file with the xacro program first"
+    if tag.startswith("xacro:"):
+        raise ModelError(f"URDF: <{tag}> is a xacro macro; {advice}.")
+    for name, value in attributes.items():
+        if "${" in value or "$(" in value:
+            raise ModelError(f'URDF: <{tag} {name}="{value[:LONGEST_QUOTE]}"> is a xacro expression; {advice}.')
+
+
+def _refuse_doctype(name: str, _system_id: str | None, _public_id: str | None, _has_subset: bool) -> NoReturn:
+    raise ModelError(f"URDF: a document type (<!DOCTYPE {name}>) is not allowed, a URDF has none.")

@@ -1,4 +1,4 @@
-"""RobotModel -> URDF text with the links of the UR driver, drawn with cylinders and spheres."""
+"""RobotModel -> URDF text with the links of the UR driver, drawn with cylinders."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -8,8 +8,8 @@ import numpy as np
 
 from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Pose, frame_with_z_along, rotation_from_rpy, rpy_from_rotation
+from ur_admittance.model.look import Colour, Tube, tubes
 from ur_admittance.model.robot import Link, RobotModel
-from ur_admittance.model.urdf.shape import Capsule, capsules
 
 # The fixed frames of ur_description, as roll-pitch-yaw against their parent [rad].
 BASE_RPY = (0.0, 0.0, np.pi)  # base_link -> base and base_link_inertia: the UR controller's base
@@ -17,8 +17,6 @@ FLANGE_RPY = (0.0, -np.pi / 2, -np.pi / 2)  # tool0 axes -> flange: x of the fla
 TOOL0_RPY = (np.pi / 2, 0.0, np.pi / 2)  # flange -> tool0, the inverse of the line above
 FT_FRAME_RPY = (np.pi, 0.0, 0.0)  # tool0 -> ft_frame: z into the arm
 FIXED_LINKS = ("base_link", "base_link_inertia", "base", "flange", "tool0", "ft_frame")
-
-COLOUR = "0.7 0.7 0.7 1.0"  # red, green, blue, opacity
 
 
 def generate(model: RobotModel) -> str:
@@ -31,12 +29,13 @@ def generate(model: RobotModel) -> str:
     robot = ET.Element("robot", name=model.name)
     for sentence in (f"Source: {model.source}", f"Inertia: {model.inertia_source}", *model.notes):
         robot.append(ET.Comment(f" {re.sub('-(?=-)', '- ', sentence)} "))
-    material = ET.SubElement(robot, "material", name="arm")
-    ET.SubElement(material, "color", rgba=COLOUR)
+    shapes = tubes(model, pedestal=False)
+    for colour in dict.fromkeys(part.colour for part in shapes):
+        material = ET.SubElement(robot, "material", name=_material(colour))
+        ET.SubElement(material, "color", rgba=_text(*(part / 255 for part in colour), 1.0))
     chain = [Pose(R, p) for R, p in zip(model.chain_rotation, model.chain_position, strict=True)]
     T_base_link_inertia = Pose(rotation_from_rpy(BASE_RPY))
     last = model.links[-1].name
-    shapes = capsules(model)
 
     _link(robot, "base_link", visuals=[part for part in shapes if part.link == 0])
     for name in ("base_link_inertia", "base"):
@@ -70,15 +69,14 @@ def _check(model: RobotModel) -> None:
             raise ModelError(f"model {model.name}: {joint} is limited {limits}, must be on both sides or on none.")
 
 
-def _link(robot: ET.Element, name: str, body: Link | None = None, visuals: Iterable[Capsule] = ()) -> None:
+def _link(robot: ET.Element, name: str, body: Link | None = None, visuals: Iterable[Tube] = ()) -> None:
     element = ET.SubElement(robot, "link", name=name)
     for part in visuals:
         length = float(np.linalg.norm(part.end - part.start))
-        radius = _text(part.radius)
-        if length > 0.0:
-            middle = Pose(frame_with_z_along((part.end - part.start) / length), (part.start + part.end) / 2)
-            ET.SubElement(_visual(element, middle), "cylinder", radius=radius, length=_text(length))
-        ET.SubElement(_visual(element, Pose(position=part.end)), "sphere", radius=radius)
+        visual = ET.SubElement(element, "visual")
+        _origin(visual, Pose(frame_with_z_along((part.end - part.start) / length), (part.start + part.end) / 2))
+        ET.SubElement(ET.SubElement(visual, "geometry"), "cylinder", radius=_text(part.radius), length=_text(length))
+        ET.SubElement(visual, "material", name=_material(part.colour))
     if body is not None and (body.mass > 0.0 or body.inertia.any()):
         inertial = ET.SubElement(element, "inertial")
         _origin(inertial, Pose(position=body.com))
@@ -87,13 +85,8 @@ def _link(robot: ET.Element, name: str, body: Link | None = None, visuals: Itera
         ET.SubElement(inertial, "inertia", {key: _text(body.inertia[at]) for key, at in rows.items()})
 
 
-def _visual(link: ET.Element, pose: Pose) -> ET.Element:
-    """A new visual at the pose; returns its geometry element, to be filled."""
-    visual = ET.SubElement(link, "visual")
-    _origin(visual, pose)
-    geometry = ET.SubElement(visual, "geometry")
-    ET.SubElement(visual, "material", name="arm")
-    return geometry
+def _material(colour: Colour) -> str:
+    return "#" + bytes(colour).hex()
 
 
 def _turning(robot: ET.Element, model: RobotModel, i: int, parent: str, origin: Pose) -> None:

@@ -1,1 +1,13 @@
-"""A real UR through RTDE."""
+"""A real UR through RTDE, with the library ur_rtde.
+
+settings.py        everything that can be chosen about the connection
+robot.py           the arm behind the Robot protocol
+clock.py           the robot's beat: waiting for its next state
+tool.py            TCP, payload and wrench
+checks.py          is the robot ready to be driven?
+dashboard_port.py  the robot's dashboard server
+link.py            the two connections: states in, commands out
+commander.py       the command connection, in a process of its own
+child.py           that process
+ur_base.py         UR base frame and poses
+"""

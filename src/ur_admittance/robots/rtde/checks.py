@@ -9,7 +9,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
 
 RTDE_PORT, SCRIPT_PORT = 30004, 30003
-OLDEST = (5, 4, 0)  # e-Series software below it misses registers that the client library needs
+OLDEST = (5, 4, 0)  # older e-Series software lacks registers that the client library needs
 POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
 
 
@@ -22,7 +22,7 @@ class Readiness:
 
 
 def reachable(host: str, port: int, timeout: float) -> None:
-    """RobotError when nobody listens."""
+    """RobotError when nothing listens there."""
     try:
         socket.create_connection((host, port), timeout=timeout).close()
     except OSError as error:
@@ -34,14 +34,14 @@ def reachable(host: str, port: int, timeout: float) -> None:
 
 
 def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, take_over: bool) -> Readiness:
-    """All that can be asked before anything is started on the robot. RobotError tells the first obstacle."""
+    """All that can be asked before anything is started on the robot. RobotError names the first obstacle."""
     for port in (RTDE_PORT, SCRIPT_PORT):
         reachable(host, port, timeout)
     with Dashboard(host, timeout) as dashboard:
         greeting = dashboard.ask("PolyscopeVersion")
         version = dashboard.version()
         if version is None:
-            raise RobotError(f"{host} does not tell its software version (it said {greeting[:60]!r}); is it a UR?")
+            raise RobotError(f"{host} does not report its software version (it said {greeting[:60]!r}); is it a UR?")
         _check_version(version)
         _check_model(dashboard, model)
         if dashboard.remote_control() is False:
@@ -106,7 +106,7 @@ def _check_power(dashboard: Dashboard, power_on: bool) -> None:
         elif mode == "IDLE":
             dashboard.ask("brake release")
         if time.monotonic() > end:
-            raise RobotError(f"the arm did not start within {POWER_TIME:g} s (robot mode {mode}).")
+            raise RobotError(f"the arm did not power up within {POWER_TIME:g} s (robot mode {mode}).")
         time.sleep(0.2)
         mode = dashboard.word("robotmode")
 

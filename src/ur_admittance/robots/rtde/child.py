@@ -1,7 +1,7 @@
-"""Child process that holds the command connection: run by ``rtde_commander.Commander``, never imported.
+"""Child process that holds the command connection: run by ``commander.Commander``, which imports only its constants.
 
-Only the standard library and ur_rtde are loaded, so that it starts in a tenth of a second. It sends nothing to the
-robot that its parent has not asked for. When the parent dies it stops the arm and ends.
+It loads only the standard library and ur_rtde, so it starts in a tenth of a second. It sends nothing to the
+robot that its parent has not asked for. When the parent dies it stops the arm and exits.
 
 Messages on the socket, one per packet:
     S or V + 6 + n doubles      speedJ(qd, acceleration, time) or servoJ(q, 0, 0, time, lookahead, gain)
@@ -27,7 +27,7 @@ def main() -> None:
     if int(priority) > 0:
         with contextlib.suppress(OSError):  # not allowed: ordinary priority, as for the loop itself
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(int(priority)))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which then stops the arm in its own way
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which stops the arm itself
     parent = socket.socket(fileno=int(descriptor))
     from rtde_control import RTDEControlInterface
 
@@ -54,7 +54,7 @@ def main() -> None:
             parent.send(_call(control, message))
     if moving and control.isConnected():
         (control.speedStop if moving == "S" else control.servoStop)(STOP_DECELERATION)
-    # the library's own way out takes half a second and can crash; closing the sockets is enough
+    # the library's own clean-up takes half a second and can crash; closing the sockets is enough
     os._exit(0)
 
 

@@ -2,8 +2,8 @@
 
 ur_rtde 1.6.5 waits without a limit for a robot that does not answer (holding Python's interpreter lock in its
 constructor), and crashes the process when it reconnects by itself after a lost connection. In a child process the
-first has a time limit and the second costs a sentence instead of the program. A streamed command reaches the child in
-some ten microseconds; its answer is looked at in the next cycle.
+first gets a time limit and the second ends in an error message instead of ending the program. A streamed command
+reaches the child in about ten microseconds; its answer is read in the next cycle.
 """
 
 import contextlib
@@ -97,7 +97,7 @@ class Commander:
         return {"error": f"no answer from the robot within {timeout:g} s"}
 
     def close(self) -> None:
-        """At once: the robot sees its connection closed. The arm must stand, or its watchdog stops it."""
+        """At once: the robot sees its connection closed. An arm that still moves is stopped by its watchdog."""
         self.connected = False
         with contextlib.suppress(OSError):
             self._socket.close()
@@ -112,4 +112,4 @@ def _explained(host: str, message: str) -> RobotError:
         return RobotError(
             f"another program already commands {host} through RTDE; close it (also EtherNet/IP and PROFINET adapters)."
         )
-    return RobotError(f"{host} does not take the control program: {message.strip().rstrip('.')}.")
+    return RobotError(f"{host} does not accept the control program: {message.strip().rstrip('.')}.")

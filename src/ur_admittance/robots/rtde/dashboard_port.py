@@ -62,16 +62,16 @@ class Dashboard:
     # answers as values
 
     def version(self) -> tuple[int, int, int] | None:
-        """Of the controller's software, None when it does not tell."""
+        """Of the controller's software; None when the answer has none."""
         numbers = re.search(r"(\d+)\.(\d+)\.(\d+)", self.ask("PolyscopeVersion"))
         return (int(numbers[1]), int(numbers[2]), int(numbers[3])) if numbers else None
 
     def word(self, command: str) -> str:
-        """What stands after the colon: POWER_OFF of ``Robotmode: POWER_OFF``."""
+        """What follows the colon: POWER_OFF in ``Robotmode: POWER_OFF``."""
         return self.ask(command).rpartition(":")[2].strip()
 
     def remote_control(self) -> bool | None:
-        """None: this controller (CB3) knows no remote control."""
+        """None: this controller (a CB3) has no remote control."""
         answer = self.ask("is in remote control").lower()
         return None if answer not in ("true", "false") else answer == "true"
 

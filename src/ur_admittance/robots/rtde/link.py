@@ -20,7 +20,7 @@ PAYLOAD_SINCE: Version = (5, 6, 0)
 
 PLAYING = 2  # runtime_state
 RUNNING = 7  # robot_mode
-START_TIME = 2.0  # [s] that an uploaded program may take to run
+START_TIME = 2.0  # [s] that an uploaded program may take to start
 SILENCE = 0.5  # [s] without a new state: the connection counts as lost; the library itself notices after 2.5 s
 
 # bits of safety_status_bits
@@ -138,7 +138,7 @@ class Link:
     def servo_j(self, q: list[float], seconds: float, lookahead: float, gain: float) -> bool:
         return self.commander.stream(b"V", q, seconds, lookahead, gain)
 
-    # outside the loop: these wait for the robot, but not for ever
+    # outside the loop: these wait for the robot, within a time limit
 
     def program_running(self) -> bool:
         return bool(self.receive.isConnected()) and self.receive.getRuntimeState() == PLAYING
@@ -154,6 +154,12 @@ class Link:
         self.commander.accepted = True
         return True
 
+    def brake(self, mode: Literal["speed", "servo"], deceleration: float, timeout: float) -> None:
+        """The stop of the mode that moves the arm; if that fails the program is stopped from the dashboard."""
+        done = self.call(f"{mode}Stop", deceleration, timeout=timeout)
+        if not done and self.connected():
+            self.stop_program()
+
     def stop_program(self) -> None:
         """Through the dashboard: it works when the program itself does not listen."""
         with contextlib.suppress(RobotError), Dashboard(self.host, 1.0) as dashboard:
@@ -164,22 +170,22 @@ class Link:
         return self.commander.call(name, *arguments, timeout=timeout)
 
     def payload(self) -> tuple[float, list[float]] | None:
-        """Mass [kg] and centre [m] as configured; None when this software does not tell."""
+        """Mass [kg] and centre [m] as configured; None when this software does not report it."""
         if not self._has_payload:
             return None
         return float(self.receive.getPayload()), list(self.receive.getPayloadCog())
 
     def close(self) -> None:
-        """The arm must stand: nothing here stops it."""
+        """The arm must be at rest: nothing here stops it."""
         if self.connected() and self.program_running():
             self.stop_program()
         self.commander.close()
         self._disconnect_receive()
 
     def _disconnect_receive(self) -> None:
-        """In the background: the library waits half a second and more for its thread. No daemon: the program must not
-        end before, or the library ends it. The object itself is kept: its destructor would hold Python's interpreter
-        lock for another half second, and with it a loop that runs on a new connection."""
+        """In the background: the library waits half a second or more for its thread. Not a daemon: if the program ended
+        first, the library would abort it. The object itself is kept: its destructor would hold Python's interpreter
+        lock for another half second and stall a loop that already runs on a new connection."""
         _RETIRED.append(self.receive)
 
         def work(receive: Any) -> None:
@@ -190,13 +196,13 @@ class Link:
 
 
 def _threads() -> set[int]:
-    """Of this process; empty where the system does not tell."""
+    """Of this process; empty where the system does not list them."""
     folder = Path("/proc/self/task")
     return {int(entry.name) for entry in folder.iterdir()} if folder.exists() else set()
 
 
 def _prefer(threads: set[int], priority: int) -> None:
-    """Real-time priority for the threads that receive states: the library gives it on a PREEMPT_RT kernel only, but a
+    """Real-time priority for the threads that receive states: the library grants it on a PREEMPT_RT kernel only, but a
     loop with priority is no faster than the thread that feeds it."""
     if priority > 0:
         for thread in threads:

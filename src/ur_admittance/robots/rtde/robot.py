@@ -1,11 +1,12 @@
 """A real UR arm through RTDE (library ur_rtde): the ``Robot`` protocol with every check the library leaves to us.
 
-After a lost connection the library's getters return the last values for ever and speedJ returns True for ever; a
-streamed speed is held until something stops it. So in every cycle: both connections alive, time stamp advanced,
-safety bits clear, program running, command accepted; and on the robot a watchdog that stops the arm by itself.
+After a lost connection the library's getters keep returning the last values and speedJ keeps returning True; a
+streamed speed is held until something stops it. So every cycle checks that both connections are alive, the time stamp
+has advanced, the safety bits are clear, the program runs and the command was accepted; and a watchdog on the robot
+stops the arm by itself.
 
-Time: the speed slider stretches time on the robot. ``dt`` of the sample is the robot's time times that scaling, so
-that what the controller integrates is what the arm does: at 30 % everything is 30 % as fast, and nothing winds up.
+The speed slider stretches time on the robot. ``dt`` of the sample is the robot's time times that scaling, so that what
+the controller integrates is what the arm does: at 30 % everything is 30 % as fast, and nothing winds up.
 """
 
 import math
@@ -17,16 +18,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.core.records import Status
-from ur_admittance.core.views import scalar, vector
+from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import check_ready, unlock_protective_stop
-from ur_admittance.robots.rtde.clock import RobotClock
+from ur_admittance.robots.rtde.clock import Beat, RobotClock
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
-from ur_admittance.robots.rtde.pace import Pace
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
-from ur_admittance.robots.rtde.wrench import BuiltinWrench
 from ur_admittance.runtime.robot import RobotInfo
 
 Array = NDArray[np.float64]
@@ -42,15 +41,12 @@ SAFETY_STOPS = (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP, Status.SAFEGUARD_
 class RtdeRobot:
     """One UR e-Series (500 Hz) or CB3 (125 Hz). ``with RtdeRobot(host, model) as robot:``
 
-    With ``pacing="robot"`` (the default) ``read`` waits for the next robot cycle: one command per cycle.
+    ``read`` takes the newest state and never waits: pace a loop with ``RobotClock(robot)``, anything else with
+    ``robot.beat.wait()``; either gives one command per robot cycle.
     """
 
     def __init__(
-        self,
-        host: str,
-        model: RobotModel,
-        settings: RtdeSettings | None = None,
-        sensor: WrenchSource | None = None,
+        self, host: str, model: RobotModel, settings: RtdeSettings | None = None, sensor: WrenchSource | None = None
     ) -> None:
         self.host, self.model, self.settings = host, model, settings or RtdeSettings()
         if (self.settings.sensor == "external") != (sensor is not None):
@@ -60,15 +56,15 @@ class RtdeRobot:
         self.reason = ""  # why the arm takes no commands, in plain words
         self._info: RobotInfo | None = None
         self._link: Link | None = None
-        self._pace = Pace(self.period, -1.0, self.settings.state_patience)
-        self._builtin: BuiltinWrench | None = None
+        self.beat = Beat(self.period, self.settings.state_patience)
+        self._builtin: rtde_tool.BuiltinWrench | None = None
         self._driving = False  # commands are streamed and the watchdog is armed
         self._lost_while_driving = False
         self._status = Status.OK
         self._refused = False
         self._zero = np.zeros(6)  # of the raw wrench
         self._rest = np.zeros(6)
-        self._sample: Any = None
+        self._fields: SampleFields | None = None
         self._command: Any = None
         self._kept_alive = 0.0
         self._epoch_ns = 0
@@ -96,14 +92,8 @@ class RtdeRobot:
             raise
         if link.scaling() < 0.999:
             sentences.append(f"The speed slider is at {100.0 * link.scaling():.0f} %: everything is that much slower.")
-        self._info = RobotInfo(
-            name=f"{self.model.name} at {self.host}",
-            model=self.model,
-            rate=ready.rate,
-            joint_names=self.model.joint_names,
-            simulated=ready.emulated,
-            sentences=tuple(sentences),
-        )
+        name, joints = f"{self.model.name} at {self.host}", self.model.joint_names
+        self._info = RobotInfo(name, self.model, ready.rate, joints, ready.emulated, tuple(sentences))
         return self._info
 
     def clock(self) -> RobotClock:
@@ -113,35 +103,32 @@ class RtdeRobot:
     def info(self) -> RobotInfo:
         """Who answered at ``connect``."""
         if self._info is None:
-            raise RobotError(f"not connected to {self.host}: call connect() first.")
+            raise self._not_connected()
         return self._info
 
     def read(self, sample: Any) -> None:
-        if sample is not self._sample:
-            self._bind(sample)
-        link, pace = self._link, self._pace
+        fields, link = self._fields, self._link
+        if fields is None or fields.sample is not sample:
+            fields = self._fields = SampleFields(sample)
         if link is None:
-            self._joint_age[0] = self._wrench_age[0] = pace.silence
-            self._external_status[0] = self._status = Status.CONNECTION_LOST
+            fields.joint_age[0] = fields.wrench_age[0] = self.beat.silence
+            fields.external_status[0] = self._status = Status.CONNECTION_LOST
             return
-        if self.settings.pacing == "robot":
-            pace.wait(link.timestamp)
         timestamp, q, qd, wrench = link.state()
-        self._dt[0] = pace.take(timestamp) * max(link.scaling(), SMALLEST_SCALING)
-        self._q[:] = q
-        self._qd[:] = qd
-        self._stamp[0] = self._epoch_ns + round(timestamp * 1e9)
-        silence = pace.silence
-        self._joint_age[0] = self._wrench_age[0] = silence
+        fields.dt[0] = self.beat.take(timestamp) * max(link.scaling(), SMALLEST_SCALING)
+        fields.q[:] = q
+        fields.qd[:] = qd
+        fields.stamp_ns[0] = self._epoch_ns + round(timestamp * 1e9)
+        silence = self.beat.silence
+        fields.joint_age[0] = fields.wrench_age[0] = silence
         if self.sensor is not None:
-            self._wrench[:], self._wrench_age[0] = self.sensor.latest()
+            fields.wrench[:], fields.wrench_age[0] = self.sensor.latest()
         elif self._builtin is not None:
-            self._builtin.to_flange(self._q, np.array(wrench), self._wrench)
+            self._builtin.to_flange(fields.q, np.array(wrench), fields.wrench)
         else:
-            self._wrench[:] = wrench
-            self._wrench -= self._zero
-        self._status = self._judge(link, silence)
-        self._external_status[0] = self._status
+            fields.wrench[:] = wrench
+            fields.wrench -= self._zero
+        fields.external_status[0] = self._status = self._judge(link, silence)
         if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
             self._kept_alive = time.monotonic()
             link.call("kickWatchdog", timeout=0.05)
@@ -160,25 +147,26 @@ class RtdeRobot:
         if not self._driving and not self._start_driving(link):
             return self._rest
         if s.command == "speed":
-            sent = self._within_speed_limits(wanted)
+            sent = self.model.within_speed_limits(wanted)
             accepted = link.speed_j(sent.tolist(), SPEEDJ_ACCELERATION, self.period)
         else:
             sent = wanted
             accepted = link.servo_j(sent.tolist(), self.period, s.lookahead, s.gain)
         if not accepted:
-            self._refuse("the robot did not take the command; its program has ended")
+            self._refuse("the robot did not accept the command; its program has ended")
         return sent
 
     def stop(self) -> None:
-        """Brake and wait until the arm stands. RobotError when that cannot be confirmed."""
+        """Brake and wait until the arm is at rest. RobotError when that cannot be confirmed."""
         link = self._link
         if link is None:
             if self._lost_while_driving:
                 raise self._unconfirmed()
             return
         was_driving, self._driving = self._driving, False
-        if was_driving:
-            self._brake(link)
+        # without a connection, or stopped by its safety system, the robot brakes by itself
+        if was_driving and link.connected() and self._status not in SAFETY_STOPS:
+            link.brake(self.settings.command, self.settings.stop_deceleration, STOP_TIME)
         self._wait_for_standstill(link)
         if was_driving and link.program_running():
             link.call("setWatchdog", IDLE_WATCHDOG_HZ)
@@ -186,11 +174,13 @@ class RtdeRobot:
 
     def zero_ft_sensor(self) -> None:
         """Let the sensor read zero at its present load. Only at standstill, and not while commands are streamed."""
-        link = self._connected()
+        link = self._link
+        if link is None:
+            raise self._not_connected()
         if self._driving:
-            raise RobotError("zeroing the sensor blocks for some cycles: stop the arm first.")
+            raise RobotError("zeroing the sensor takes some cycles: stop the arm first.")
         if max(abs(speed) for speed in link.state()[2]) > 0.01:
-            raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
+            raise RobotError("the arm is moving: the sensor can be zeroed at standstill only.")
         if self.sensor is not None:
             self.sensor.zero()
         elif self.settings.sensor == "raw":
@@ -204,18 +194,19 @@ class RtdeRobot:
         return self._link is None or self._status != Status.OK or self._refused
 
     def recover(self, unlock: bool = False) -> RobotInfo:
-        """After a stop or a lost connection, on explicit request: connect anew and start the program again.
+        """After a stop or a lost connection, on explicit request: connect again and restart the program.
 
-        unlock: release a protective stop, once its cause has been looked for.
+        unlock: release a protective stop; find its cause first.
         """
         if unlock:
             unlock_protective_stop(self.host)
         return self.connect()
 
     def close(self) -> None:
-        """End the program on the robot and close the connections; the arm must stand already."""
+        """End the program on the robot and close the connections; the arm must be at rest already."""
         link, self._link = self._link, None
         self._driving = False
+        self.beat.end()
         if link is not None:
             link.close()
             if self.sensor is not None:
@@ -233,39 +224,18 @@ class RtdeRobot:
         finally:
             self.close()
 
-    # -- for a loop that follows the robot's clock ----------------------------------------------------------------
-
-    def wait_for_state(self) -> bool:
-        """Until a state newer than the one in use has arrived; False after a few periods without one."""
-        if self._link is None:
-            time.sleep(self.period)
-            return False
-        return self._pace.wait(self._link.timestamp)
-
-    def skip_to_now(self) -> None:
-        """What the robot has sent so far is nobody's to use: the next dt counts from here."""
-        if self._link is not None:
-            self._pace.take(self._link.timestamp())
-
-    @property
-    def cycles_waiting(self) -> int:
-        """Robot cycles between the state in use and the newest one."""
-        return 0 if self._link is None else round((self._link.timestamp() - self._pace.timestamp) / self.period)
-
     # -- inside -------------------------------------------------------------------------------------------------
 
-    def _connected(self) -> Link:
-        if self._link is None:
-            raise RobotError(f"not connected to {self.host}: call connect() first.")
-        return self._link
+    def _not_connected(self) -> RobotError:
+        return RobotError(f"not connected to {self.host}: call connect() first.")
 
     def _begin(self, link: Link) -> None:
         link.call("setWatchdog", IDLE_WATCHDOG_HZ)
         self._driving = self._refused = self._lost_while_driving = False
         self._status, self.reason = Status.OK, ""
         self._kept_alive = time.monotonic()
-        self._pace = Pace(self.period, link.timestamp(), self.settings.state_patience)
-        self._epoch_ns = time.time_ns() - round(self._pace.timestamp * 1e9)
+        self.beat = Beat(self.period, self.settings.state_patience, link.timestamp)
+        self._epoch_ns = time.time_ns() - round(self.beat.timestamp * 1e9)
 
     def _start_driving(self, link: Link) -> bool:
         """Before the first command: the program runs and the watchdog is armed."""
@@ -275,13 +245,13 @@ class RtdeRobot:
         if not link.call("setWatchdog", self.settings.watchdog_hz):
             self._refuse("the robot did not arm its watchdog")
             return False
-        self._pace.take(link.timestamp())  # arming took some cycles: this command belongs to the present one
+        self.beat.skip()  # arming took some cycles: this command belongs to the present one
         self._driving = True
         return True
 
     def _judge(self, link: Link, silence: float) -> Status:
-        """The state of this cycle. Everything but OK stays until recover(): the cause may vanish by itself, the
-        consent of the operator does not come by itself."""
+        """The status of this cycle. Anything but OK stays until recover(): the cause may vanish by itself, the
+        operator's consent does not."""
         status, reason = link.trouble(self._driving, silence)
         if status == Status.CONNECTION_LOST:
             # closed before the library reconnects by itself: that is for recover() to do
@@ -297,34 +267,20 @@ class RtdeRobot:
     def _refuse(self, reason: str) -> None:
         self._refused, self.reason = True, reason
 
-    def _within_speed_limits(self, qd: Array) -> Array:
-        """The whole vector slowed down when a joint would exceed its speed: the direction stays."""
-        excess = float(np.max(np.abs(qd) / self.model.velocity))
-        return qd if excess <= 1.0 else qd / excess
-
-    def _brake(self, link: Link) -> None:
-        """The stop of the mode that moves the arm; if that fails the program is stopped from the dashboard."""
-        if not link.connected() or self._status in SAFETY_STOPS:
-            return  # the robot stops by itself: watchdog or safety system
-        stop = "speedStop" if self.settings.command == "speed" else "servoStop"
-        done = link.call(stop, self.settings.stop_deceleration, timeout=STOP_TIME)
-        if not done and link.connected():
-            link.stop_program()
-
     def _wait_for_standstill(self, link: Link) -> None:
         end = time.monotonic() + STOP_TIME
-        self._pace.take(link.timestamp())  # braking took a while, in which nobody has looked
-        while time.monotonic() < end and link.receiving(self._pace.silence):
+        self.beat.skip()  # braking took some cycles that nobody has read
+        while time.monotonic() < end and link.receiving(self.beat.silence):
             timestamp, q, qd, _ = link.state()
-            self._pace.take(timestamp)
+            self.beat.take(timestamp)
             if max(abs(speed) for speed in qd) < STANDSTILL:
-                if self._sample is not None:
-                    self._q[:], self._qd[:] = q, qd
+                if self._fields is not None:
+                    self._fields.q[:], self._fields.qd[:] = q, qd
                 return
             time.sleep(self.period)
-        if not link.receiving(self._pace.silence):
+        if not link.receiving(self.beat.silence):
             raise self._unconfirmed()
-        raise RobotError(f"the arm still moves {STOP_TIME:g} s after the stop: use the emergency stop.")
+        raise RobotError(f"the arm is still moving {STOP_TIME:g} s after the stop: use the emergency stop.")
 
     def _unconfirmed(self) -> RobotError:
         return RobotError(
@@ -335,15 +291,8 @@ class RtdeRobot:
     def _mean_wrench(self, link: Link, count: int) -> Array:
         readings = []
         for _ in range(count):
-            self._pace.wait(link.timestamp)
+            self.beat.wait()
             timestamp, _, _, wrench = link.state()
-            self._pace.take(timestamp)
+            self.beat.take(timestamp)
             readings.append(wrench)
         return np.asarray(np.mean(readings, axis=0))
-
-    def _bind(self, sample: Any) -> None:
-        self._sample = sample
-        self._q, self._qd, self._wrench = (vector(sample, field) for field in ("q", "qd", "wrench"))
-        self._dt, self._stamp = scalar(sample, "dt"), scalar(sample, "stamp_ns")
-        self._joint_age, self._wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
-        self._external_status = scalar(sample, "external_status")

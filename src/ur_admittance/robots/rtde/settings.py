@@ -32,7 +32,6 @@ class WrenchSource(Protocol):
 class RtdeSettings:
     command: Literal["speed", "servo"] = "speed"  # speedJ streaming, or servoJ (positions, about 30 ms slower)
     sensor: Literal["builtin", "raw", "external"] = "builtin"
-    pacing: Literal["robot", "clock"] = "robot"  # read() waits for the next robot cycle, or returns the newest state
     payload_kg: float | None = None  # None: leave what the robot has
     payload_cog: Three = (0.0, 0.0, 0.0)  # [m] flange frame
     tcp: Six | None = None  # [m], rotation vector [rad], flange frame; None: leave what the robot has
@@ -44,12 +43,11 @@ class RtdeSettings:
     take_over: bool = False  # stop a program that is running on the robot
     rt_priority: int = -1  # SCHED_FIFO priority of the process and threads that talk to the robot; -1: ordinary
     connect_timeout: float = 3.0  # [s]
-    state_patience: float = 0.016  # [s] that read() waits for a state that is late; after it the cycle goes on without
+    state_patience: float = 0.016  # [s] to wait for a state that is late; after it the cycle runs without
 
     def __post_init__(self) -> None:
         _need(self.command in ("speed", "servo"), f"command = {self.command!r}", "'speed' or 'servo'")
         _need(self.sensor in ("builtin", "raw", "external"), f"sensor = {self.sensor!r}", "builtin, raw or external")
-        _need(self.pacing in ("robot", "clock"), f"pacing = {self.pacing!r}", "'robot' or 'clock'")
         _need(self.payload_kg is None or 0.0 <= self.payload_kg <= 100.0, f"payload = {self.payload_kg} kg", "0 to 100")
         _need(0.1 <= self.watchdog_hz <= 125.0, f"watchdog = {self.watchdog_hz} Hz", "0.1 to 125")
         _need(0.5 <= self.stop_deceleration <= 40.0, f"stop = {self.stop_deceleration} rad/s2", "0.5 to 40")

@@ -1,35 +1,70 @@
-"""TCP, payload and sensor source of a real robot: apply what was asked for, and say what looks wrong."""
+"""TCP, payload and wrench of a real robot: apply what was asked for, say what looks wrong, convert what it reports.
+
+e-Series controllers report actual_TCP_force in UR base axes with its moment about the flange, CB3 about the TCP; the
+weight of the configured payload is removed in both. Source: maintainers of Universal_Robots_ROS2_Driver, pull requests
+1287 and 1615.
+"""
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.core.chain import forward
+from ur_admittance.core.spatial import cross, rotate_back
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde.link import Link
 from ur_admittance.robots.rtde.settings import RtdeSettings
-from ur_admittance.robots.rtde.wrench import BuiltinWrench
+from ur_admittance.robots.rtde.ur_base import vectors_to_ur
+
+Array = NDArray[np.float64]
 
 GRAVITY = 9.81  # [m/s2]
 DOUBTFUL_FORCE = 4.0  # [N] at rest; the accuracy of the built-in sensor is some newtons
 
 
 def apply(link: Link, settings: RtdeSettings) -> list[str]:
-    """Set TCP and payload; what a user must know about them."""
+    """Set TCP and payload; returns what a user must know about them."""
     s = settings
     if s.tcp is not None and not link.call("setTcp", list(s.tcp)):
-        raise RobotError("the robot did not take the TCP offset.")
+        raise RobotError("the robot did not accept the TCP offset.")
     if s.payload_kg is not None and not link.call("setPayload", s.payload_kg, list(s.payload_cog)):
-        raise RobotError(f"the robot did not take the payload of {s.payload_kg} kg.")
+        raise RobotError(f"the robot did not accept the payload of {s.payload_kg} kg.")
     if s.sensor == "raw":
         return ["The raw wrench holds the tool's weight: calibrate tool.mass and tool.center_of_mass."]
     if s.sensor == "external":
         return ["The wrench comes from an external sensor: calibrate tool.mass and tool.center_of_mass."]
     payload = link.payload() if s.payload_kg is None else (s.payload_kg, list(s.payload_cog))
     if payload is None:
-        return ["This software does not tell its payload: check it on the pendant, a wrong one acts as a push."]
+        return ["This software does not report its payload: check it on the pendant, a wrong one acts like a push."]
     if payload[0] == 0.0:
-        return ["The payload is 0 kg: the weight of any tool will act as a push; set the payload of the tool."]
+        return ["The payload is 0 kg: the weight of any tool will act like a push; set the payload of the tool."]
     return [f"The robot removes the weight of its payload ({payload[0]:.3g} kg) from the wrench."]
+
+
+class BuiltinWrench:
+    """actual_TCP_force -> a wrench in the axes of the flange about its origin, which is what ``sample.wrench`` holds.
+
+    tcp: offset of the TCP in the flange frame (6,) when the moment is about the TCP (CB3), else None.
+    """
+
+    def __init__(self, model: RobotModel, tcp: ArrayLike | None = None) -> None:
+        self._rotation, self._position = np.array(model.chain_rotation), np.array(model.chain_position)
+        self._R, self._p, self._J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
+        self._lever = None if tcp is None else np.array(tcp, dtype=float)[:3].copy()
+        self._moment = np.empty(3)
+        self.to_flange(model.home, np.zeros(6), np.zeros(6))  # compiled before the loop
+
+    def to_flange(self, q: Array, tcp_force: Array, wrench: Array) -> None:
+        """wrench := tcp_force in flange axes about the flange. q: measured angles (6,) [rad]."""
+        forward(self._rotation, self._position, q, self._R, self._p, self._J)
+        in_base = vectors_to_ur(tcp_force)
+        rotate_back(self._R, in_base[:3], wrench[:3])
+        rotate_back(self._R, in_base[3:], wrench[3:])
+        if self._lever is not None:
+            # t_flange = t_tcp + p_flange_tcp x f
+            cross(self._lever, wrench[:3], self._moment)
+            wrench[3:] += self._moment
 
 
 def builtin_wrench(link: Link, model: RobotModel, settings: RtdeSettings, cb3: bool) -> BuiltinWrench | None:
@@ -40,12 +75,12 @@ def builtin_wrench(link: Link, model: RobotModel, settings: RtdeSettings, cb3: b
         return BuiltinWrench(model)
     tcp = settings.tcp or link.call("getTCPOffset")
     if tcp is None:
-        raise RobotError("the robot does not tell its TCP, about which a CB3 reports its wrench.")
+        raise RobotError("the robot does not report its TCP, about which a CB3 gives its wrench.")
     return BuiltinWrench(model, tcp)
 
 
 def doubts(force: np.ndarray) -> list[str]:
-    """At rest and free a compensated wrench is zero; what is left along gravity looks like a wrong payload.
+    """At rest and untouched, a compensated wrench is zero; what is left along gravity looks like a wrong payload.
 
     force: mean of actual_TCP_force (3,) [N]; z of the UR base points up as that of base_link does."""
     size, upwards = float(np.linalg.norm(force)), float(force[2])
@@ -54,12 +89,12 @@ def doubts(force: np.ndarray) -> list[str]:
     error, direction = abs(upwards) / GRAVITY, "heavy" if upwards > 0.0 else "light"
     return [
         f"The sensor reads {size:.1f} N at rest: the payload is about {error:.2g} kg too {direction}, or the tool "
-        "touches something, or the sensor wants to be zeroed."
+        "touches something, or the sensor needs zeroing."
     ]
 
 
 def check_parameters(parameters: Parameters, settings: RtdeSettings) -> None:
-    """The built-in wrench is compensated and given about the flange: nothing of that may be done twice."""
+    """The built-in wrench is compensated and given about the flange: neither may be done twice."""
     if settings.sensor != "builtin":
         return
     if parameters.tool.mass > 0.0:

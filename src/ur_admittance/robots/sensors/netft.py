@@ -141,7 +141,7 @@ def configured_counts(host: str, timeout: float = 3.0) -> tuple[float, float]:
             text = page.read(100_000).decode("utf-8", "replace")
     except (OSError, ValueError) as error:
         raise RobotError(
-            f"NetFT at {host} does not show its configuration ({error}); give counts_per_force and counts_per_torque."
+            f"NetFT at {host} does not serve its configuration ({error}); give counts_per_force and counts_per_torque."
         ) from None
     values = {key: re.search(rf"<{key}>\s*([^<]+?)\s*</{key}>", text) for key in ("cfgcpf", "cfgcpt", "cfgfu", "cfgtu")}
     force, torque, unit, torque_unit = (values[key] for key in ("cfgcpf", "cfgcpt", "cfgfu", "cfgtu"))

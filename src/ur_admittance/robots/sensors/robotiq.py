@@ -82,7 +82,7 @@ class RobotiqFt:
     def _drain(self) -> None:
         if self._file < 0:
             return
-        with contextlib.suppress(OSError):  # nothing there, or the cable is out: the age tells
+        with contextlib.suppress(OSError):  # nothing there, or the cable is out: the age shows it
             self._buffer += os.read(self._file, BUFFER)
         del self._buffer[:-BUFFER]
         while True:

@@ -1,7 +1,7 @@
-"""What drives the simulated arm: a trajectory, joint speeds, or nobody. Stands for the controllers of ros2_control.
+"""What drives the simulated arm: a trajectory, joint speeds, or nothing. Takes the place of ros2_control's controllers.
 
-A trajectory is followed with cubic splines from where the arm is told to be, its time runs with the speed scaling, and
-its end is held. Speeds are integrated; when they are not renewed for WATCHDOG_S the arm brakes by itself.
+A trajectory is followed with cubic splines from the present set-point, its time runs with the speed scaling, and its
+end is held. Speeds are integrated; when they are not renewed for WATCHDOG_S the arm brakes by itself.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import RobotError
-from ur_admittance.simulation.robot import BRAKING, WATCHDOG_S
+from ur_admittance.runtime.braking import BRAKING, WATCHDOG_S, Watchdog, slow_down
 
 Array = NDArray[np.float64]
 
@@ -38,9 +38,9 @@ class Drive:
         self._time = 0.0
         self._start = Point(0.0, self.q.copy(), np.zeros(6))
         self._speeds = np.zeros(6)
-        self._silence = 0.0
+        self._watchdog = Watchdog(period)
         self._mode = "hold"
-        self.trajectories = 0  # taken so far: tells an action server whether its goal is still the present one
+        self.trajectories = 0  # accepted so far: shows an action server whether its goal is still the current one
 
     @property
     def mode(self) -> str:
@@ -48,7 +48,7 @@ class Drive:
         return self._mode
 
     def follow(self, points: Sequence[Point]) -> None:
-        """Take a trajectory, or raise RobotError and keep on doing what was being done."""
+        """Take a trajectory, or raise RobotError and carry on as before."""
         if not points:
             self._mode, self._speeds[:] = "brake", self.qd
             return
@@ -59,11 +59,11 @@ class Drive:
             if not point.time >= last or (i and point.time == last):
                 raise RobotError(f"trajectory refused: time_from_start of point {i} is {point.time:g} s, must rise.")
             last = point.time
-        way = np.abs(points[0].q - self.q)
+        distance = np.abs(points[0].q - self.q)
         allowed = self.limit * max(points[0].time, self.period) + LONGEST_JUMP
-        if (way > allowed).any():
+        if (distance > allowed).any():
             raise RobotError(
-                f"trajectory refused: a joint would have to move {way.max():.2f} rad in {points[0].time:g} s."
+                f"trajectory refused: a joint would have to move {distance.max():.2f} rad in {points[0].time:g} s."
             )
         self._start = Point(0.0, self.q.copy(), self.qd.copy())
         self._points, self._time, self._mode = list(points), 0.0, "trajectory"
@@ -74,7 +74,8 @@ class Drive:
         if speeds.shape != (6,) or not np.isfinite(speeds).all():
             raise RobotError(f"velocity command refused: {speeds.tolist()[:8]}: must be six finite numbers.")
         self._speeds[:] = np.clip(speeds, -self.limit, self.limit)
-        self._silence, self._mode = 0.0, "velocity"
+        self._watchdog.kick()
+        self._mode = "velocity"
 
     def stop(self) -> None:
         self._mode, self._speeds[:] = "brake", self.qd
@@ -89,14 +90,12 @@ class Drive:
             self._time += self.period * self.scaling
             self._on_spline()
         elif self._mode == "velocity":
-            self._silence += self.period
-            if self._silence > WATCHDOG_S:
+            if self._watchdog.tick():
                 self._mode = "brake"
             self.qd[:] = self._speeds * self.scaling
             self.q += self.qd * self.period
         elif self._mode == "brake":
-            fastest = float(np.abs(self._speeds).max())
-            self._speeds *= max(0.0, 1.0 - BRAKING * self.period / fastest) if fastest > 0.0 else 0.0
+            slow_down(self._speeds, BRAKING * self.period)
             self.qd[:] = self._speeds
             self.q += self.qd * self.period
             if not self._speeds.any():
