@@ -1,6 +1,6 @@
 # make demo    a simulated arm in the browser: push it, pull it, tune it
-# make test    all checks and tests
-# make test-ros  those of the ROS 2 nodes only
+# make quick   format, types, layers and the tests of the core: under a minute
+# make test    all checks and tests           make test-ros  those of the ROS 2 nodes only
 # make lint    format, types, layers          make bench    timing of the tick
 # make docs    the documentation, in site/    make figures  its figures and the numbers of its demonstrations
 #
@@ -12,21 +12,25 @@ ROS := .venv-ros
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo test test-ros lint bench docs figures clean
+.PHONY: demo quick test test-ros lint bench docs figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/ur-admittance demo
 
-# Some tests watch real processes in real time; a busy computer can spoil one. What failed runs once more, alone, and
-# must pass then.
-test: lint
-	$(BIN)/python -m pytest --ignore=tests/ros || $(BIN)/python -m pytest --ignore=tests/ros --last-failed
-	@$(MAKE) --no-print-directory test-ros
+quick: lint
+	$(BIN)/python -m pytest -q tests/core tests/params tests/model
 
-# Nodes in processes of their own over DDS on this machine. A sourced ROS installation would mix with the wheels.
+# What failed runs once more, alone; second tries are counted over both parts (scripts/run_tests.py).
+test: lint $(ROS)/.tried
+	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest" --ignore=tests/ros "$$@"
+
 test-ros: $(ROS)/.tried
-	@if [ -e $(ROS)/.installed ]; then env -u PYTHONPATH -u AMENT_PREFIX_PATH sh -c \
-	  '$(ROS)/bin/python -m pytest tests/ros || $(ROS)/bin/python -m pytest tests/ros --last-failed'; \
+	@$(ROS_PART) && $(RUN_TESTS) "$$@"
+
+RUN_TESTS := $(BIN)/python scripts/run_tests.py
+# Nodes in processes of their own over DDS on this machine. A sourced ROS installation would mix with the wheels.
+ROS_PART = if [ -e $(ROS)/.installed ]; then \
+	  set -- "env -u PYTHONPATH -u AMENT_PREFIX_PATH $(ROS)/bin/python -m pytest" tests/ros; \
 	elif [ -n "$$UR_ADMITTANCE_CI" ]; then echo "make: the ROS 2 wheels could not be installed" >&2; exit 1; \
 	else echo "make: tests/ros skipped: there are no ROS 2 wheels for this computer"; fi
 

@@ -137,9 +137,8 @@ def of_recording(fault: str, log: Path, event: float | None = None) -> Row:
     stood = first + int(np.argmax(speed[first:] == 0.0))
     begun = seconds[first] if event is None else event
     travel = float(np.linalg.norm(command["p_tcp"][-1] - command["p_tcp"][first]))
-    deceleration = float(
-        (np.linalg.norm(np.diff(command["twist"][first - 1 : stood + 1, :3], axis=0), axis=1)).max() / 0.002
-    )
+    braking = slice(first - 1, stood + 1)
+    claimed = recording.ticks["sample"]["dt"][braking][1:]
     return Row(
         fault,
         said,
@@ -147,8 +146,19 @@ def of_recording(fault: str, log: Path, event: float | None = None) -> Row:
         float(seconds[first] - begun),
         float(seconds[stood] - seconds[first]),
         travel,
-        deceleration,
+        largest_acceleration(command["twist"][braking, :3], claimed, seconds[braking]),
     )
+
+
+def largest_acceleration(velocity: np.ndarray, claimed: np.ndarray, seconds: np.ndarray) -> float:
+    """Largest step of the commanded velocity over the time it had [m/s2].
+
+    velocity (n, 3); claimed (n - 1): the period each step was computed for, longer than the nominal one in a late
+    cycle; seconds (n): the clock. Should the periods claim more time than the clock shows, the clock counts.
+    """
+    steps = np.linalg.norm(np.diff(velocity, axis=0), axis=1)
+    excess = claimed.sum() / (seconds[-1] - seconds[0])
+    return float((steps / claimed).max() * max(1.0, excess))
 
 
 def stalled_loop(folder: Path) -> Row:

@@ -1,6 +1,6 @@
 """Pictures of the page for the README, taken from a real demo in a real browser.
 
-    python scripts/make_screenshots.py      # writes page.png, page_spring.png, page_table.png, page.gif in docs/assets
+    python scripts/make_screenshots.py      # writes page.png, page_spring.png, page_table.png, page.webp in docs/assets
     python scripts/make_screenshots.py --animation      # only the last
 
 Needs chromium and playwright; without a graphics card the browser draws in software, so it takes two minutes.
@@ -26,8 +26,9 @@ from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 ASSETS = Path(__file__).parents[1] / "docs" / "assets"
 SIZE = {"width": 1400, "height": 860}
-GIF_SIZE = {"width": 1300, "height": 740}
-GIF_WIDTH, GIF_SECONDS, RELEASE_S, TAKES = 880, 9.0, 2.5, 5
+VIDEO_SIZE = {"width": 1300, "height": 740}
+VIDEO_WIDTH, VIDEO_SECONDS, RELEASE_S, TAKES = 720, 9.0, 2.5, 5
+FRAME_S, QUALITY = 0.1, 60  # below 1 MB: ten frames a second at most, WebP
 BROWSER = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
     "--disable-component-update --disable-sync --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader"
@@ -47,7 +48,7 @@ def main() -> None:
                 browser = driver.chromium.launch(executable_path=shutil.which("chromium"), args=BROWSER.split())
                 if "--animation" not in sys.argv:
                     take_pictures(browser.new_page(viewport=SIZE), url)
-                take_animation(browser.new_page(viewport=GIF_SIZE), url)
+                take_animation(browser.new_page(viewport=VIDEO_SIZE), url)
                 browser.close()
         finally:
             demo.terminate()
@@ -102,16 +103,25 @@ def take_animation(tab: Page, url: str) -> None:
     for _ in range(TAKES):  # a browser in software draws a frame or two per second: several takes of the same motion
         tell({"push": {"wrench": [0, -17, 9, 0, 0, 0], "seconds": RELEASE_S}})
         began = time.monotonic()
-        while (now := time.monotonic() - began) < GIF_SECONDS:
+        while (now := time.monotonic() - began) < VIDEO_SECONDS:
             image = Image.open(BytesIO(tab.screenshot()))
-            height = round(GIF_WIDTH * image.height / image.width)
-            frames.append((now, image.convert("RGB").resize((GIF_WIDTH, height), Image.Resampling.LANCZOS)))
-        tab.wait_for_timeout(1000 * GIF_SECONDS)
-    frames.sort(key=lambda frame: frame[0])
-    small = [frame.quantize(96, dither=Image.Dither.NONE) for _, frame in frames]
-    times = [1000.0 * t for t, _ in frames] + [1000.0 * GIF_SECONDS]
-    shown = [max(20, round(b - a)) for a, b in pairwise(times)]
-    small[0].save(ASSETS / "page.gif", save_all=True, append_images=small[1:], duration=shown, loop=0)
+            height = round(VIDEO_WIDTH * image.height / image.width)
+            frames.append((now, image.convert("RGB").resize((VIDEO_WIDTH, height), Image.Resampling.LANCZOS)))
+        tab.wait_for_timeout(1000 * VIDEO_SECONDS)
+    write_video(sorted(frames, key=lambda frame: frame[0]))
+
+
+def write_video(frames: list[tuple[float, Image.Image]]) -> None:
+    """frames: (time [s], picture) in order; those closer than FRAME_S to the one before are left out."""
+    kept = frames[:1]
+    for frame in frames[1:]:
+        if frame[0] - kept[-1][0] >= FRAME_S:
+            kept.append(frame)
+    times = [1000.0 * t for t, _ in kept] + [1000.0 * VIDEO_SECONDS]
+    shown = [round(b - a) for a, b in pairwise(times)]
+    first, *others = (picture for _, picture in kept)
+    path = ASSETS / "page.webp"
+    first.save(path, save_all=True, append_images=others, duration=shown, loop=0, quality=QUALITY)
 
 
 def tell(message: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 """Shared by all tests."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
@@ -8,6 +9,11 @@ from hypothesis import settings
 # A shared build machine has pauses that say nothing about the code; the time-out of pytest guards against hanging.
 settings.register_profile("default", deadline=None)
 settings.load_profile("default")
+
+
+# A script starts its background jobs with SIGINT ignored, and their children inherit that. Tests of Ctrl-C need it.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def missing(component: str) -> None:

@@ -4,6 +4,7 @@ import importlib.util
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 PATH = Path(__file__).parents[2] / "benchmarks" / "fault_table.py"
@@ -35,6 +36,30 @@ def check(row):
     assert row.stopped <= 0.12
     assert row.travel <= 0.06
     assert row.deceleration <= LIMIT * SLACK
+
+
+def braking(periods, steps):
+    """Velocities that lose 5 m/s2 times each entry of `steps`, and the clock that shows `periods` [s]."""
+    lost = LIMIT * np.concatenate([[0.0], np.cumsum(steps)])
+    return np.outer(0.3 - lost, [0.0, 1.0, 0.0]), np.concatenate([[0.0], np.cumsum(periods)])
+
+
+def test_a_late_cycle_is_measured_by_the_time_it_took():
+    periods = np.array([0.002, 0.002, 0.0043, 0.002])
+    velocity, seconds = braking(periods, periods)
+    assert fault_table.largest_acceleration(velocity, periods, seconds) == pytest.approx(LIMIT)
+
+
+def test_one_hard_step_among_punctual_cycles_is_seen():
+    periods = np.full(4, 0.002)
+    velocity, seconds = braking(periods, [0.002, 0.0043, 0.002, 0.002])
+    assert fault_table.largest_acceleration(velocity, periods, seconds) == pytest.approx(LIMIT * 0.0043 / 0.002)
+
+
+def test_periods_longer_than_the_clock_shows_excuse_nothing():
+    claimed = np.full(4, 0.004)
+    velocity, seconds = braking(np.full(4, 0.002), claimed)
+    assert fault_table.largest_acceleration(velocity, claimed, seconds) == pytest.approx(2.0 * LIMIT)
 
 
 @pytest.mark.parametrize("fault", fault_table.LOCKSTEP)

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from importlib.metadata import version
 
+import pytest
+
 from ur_admittance.params import Parameters
 from ur_admittance.params.presets import preset_text
 
@@ -50,15 +52,16 @@ def test_a_refusal_is_one_sentence_on_stderr_and_exit_code_2(tmp_path):
     assert run("params", "check", tmp_path / "none.yaml").stderr.endswith("none.yaml: there is no such file\n")
 
 
-def test_ctrl_c_ends_quietly_with_130():
+@pytest.mark.parametrize("at_start", ["SIG_DFL", "SIG_IGN"])  # a script's background job begins with SIG_IGN
+def test_ctrl_c_ends_quietly_with_130(at_start):
     code = """
 import signal, ur_admittance.cli as cli
 cli.app.command("wait")(lambda: (print("ready", flush=True), signal.pause()))
 cli.main()
 """
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, "wait"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    )
+    start = f"import os, signal, sys; signal.signal(signal.SIGINT, signal.{at_start}); os.execv(sys.executable, sys.argv[1:])"
+    command = [sys.executable, "-c", start, sys.executable, "-c", code, "wait"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert process.stdout.readline() == "ready\n"
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=30)

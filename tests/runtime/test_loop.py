@@ -257,6 +257,14 @@ def test_a_signal_slows_the_arm_down_and_stops_it(child, number):
     assert result["step"] <= 20.0 * 0.003, "joint accelerations stay near 20 rad/s2 although periods vary"
 
 
+def test_an_interrupt_stops_an_arm_that_a_script_started_in_the_background(child):
+    """A shell without job control starts what ends in & with SIGINT ignored."""
+    process = child("import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)" + PROGRAM, "fast")
+    process.send_signal(signal.SIGINT)
+    result = json.loads(process.communicate(timeout=20)[0].splitlines()[-1])
+    assert (result["because"], result["mode"], result["stopped"]) == ("interrupted", "INACTIVE", True)
+
+
 def test_a_second_signal_stops_at_once(child):
     """With 0.05 m/s2 the gentle stop would take seconds."""
     process = child(PROGRAM, "slow")

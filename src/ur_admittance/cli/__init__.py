@@ -1,5 +1,6 @@
 """The command `ur-admittance`. One module per family of commands; heavy imports stay inside the commands."""
 
+import signal
 import sys
 from typing import Annotated
 
@@ -48,7 +49,11 @@ def _options(
 
 
 def main() -> None:
-    """Errors of this package end as one sentence and exit code 2, Ctrl-C as exit code 130."""
+    """Errors of this package end as one sentence and exit code 2, Ctrl-C as exit code 130.
+
+    A script starts its background jobs with SIGINT ignored. Here it counts all the same: it must always stop an arm.
+    """
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         app()
     except UrAdmittanceError as error:
