@@ -6,8 +6,8 @@ from ur_admittance.core.records import COMMAND, Limit, new
 from ur_admittance.dashboard.feel import FEELS, effect, feel_changes
 from ur_admittance.dashboard.knobs import hint
 from ur_admittance.dashboard.panel import GROUPS, LIMITS
-from ur_admittance.dashboard.situations import SITUATIONS, changes_of
 from ur_admittance.dashboard.status import direction, happening
+from ur_admittance.dashboard.surroundings import SITUATIONS, changes_of
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.look import tubes
 from ur_admittance.params import Parameters

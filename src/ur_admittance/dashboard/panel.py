@@ -5,11 +5,9 @@ from typing import Any
 
 from ur_admittance.dashboard.document import STOP_KEY
 from ur_admittance.dashboard.feel import COLOURS, FEELS, PICTURE, effect, effect_html, feel_changes, sliders
-from ur_admittance.dashboard.files import Folder
-from ur_admittance.dashboard.files_tab import FilesTab
-from ur_admittance.dashboard.knobs import build, workspace_knobs
-from ur_admittance.dashboard.surroundings_tab import SurroundingsTab
-from ur_admittance.dashboard.tuner import Tuner
+from ur_admittance.dashboard.files import FilesTab, Folder
+from ur_admittance.dashboard.knobs import Tuner, build, workspace_knobs
+from ur_admittance.dashboard.surroundings import SurroundingsTab
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
 
