@@ -66,7 +66,7 @@ class Folder:
 
     def start_recording(self) -> Path:
         if self._recorder is not None:
-            raise UrAdmittanceError(f"a recording runs already: {self._recorder.path.name}")
+            raise UrAdmittanceError(f"a recording is already running: {self._recorder.path.name}")
         path = self._place("recordings", time.strftime("%Y%m%d-%H%M%S"), ".mcap")
         self._recorder = RecorderProcess(self._controller, path)
         return path
@@ -75,7 +75,7 @@ class Folder:
         """The file, and the problem if there was one."""
         recorder, self._recorder = self._recorder, None
         if recorder is None:
-            raise UrAdmittanceError("no recording runs")
+            raise UrAdmittanceError("no recording is running")
         return recorder.path, recorder.stop()
 
     def close(self) -> None:
@@ -90,10 +90,10 @@ class Folder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UrAdmittanceError(f"{folder}: cannot be made ({error.strerror})") from None
+            raise UrAdmittanceError(f"{folder}: cannot be created ({error.strerror})") from None
         path = folder / f"{name}{ending}"
         if path.resolve().parent != folder or folder.resolve() != folder:
-            raise UrAdmittanceError(f"{path}: leads out of the page's folder {self.root}")
+            raise UrAdmittanceError(f"{path}: points outside the page's folder {self.root}")
         return path
 
 
@@ -103,9 +103,12 @@ class FilesTab:
         self._presets = gui.add_dropdown("Preset", tuple(folder.presets()))
         load = gui.add_button("Load preset", icon="download")
         self._name = gui.add_text("Name", "my_feel", hint="1 to 40 letters, digits, - or _")
-        save = gui.add_button("Save as preset", icon="device-floppy", hint="The present values, as a parameter file.")
+        save = gui.add_button("Save as preset", icon="device-floppy", hint="The current values, as a parameter file.")
         self._record_button = gui.add_button(
-            "Start recording", icon="player-record", color="red", hint="Every cycle, for Foxglove, PlotJuggler, replay."
+            "Start recording",
+            icon="player-record",
+            color="red",
+            hint="Every cycle, for Foxglove, PlotJuggler and replay.",
         )
         gui.add_markdown(f"Files are kept in `{folder.root}`.")
         tuner.on_click(load, lambda client, _: tuner.safely(client, "Preset", lambda: self._load(client)))
@@ -119,7 +122,7 @@ class FilesTab:
 
     def _save(self) -> str:
         if self._tuner.parameters is None:
-            raise UrAdmittanceError("there is no controller whose values could be saved")
+            raise UrAdmittanceError("there is no running controller whose values could be saved")
         path = self._folder.save_preset(self._name.value, self._tuner.parameters)
         self._presets.options = tuple(self._folder.presets())
         return f"saved to {path}"

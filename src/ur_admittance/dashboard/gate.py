@@ -2,7 +2,7 @@
 
 viser serves a folder and opens its websocket to whoever asks, also to a script of a foreign web page that runs in the
 same browser. Here a request is answered only if
-    Host      names this computer (or a token is demanded): a name that points to 127.0.0.1 gets nothing
+    Host      names this computer (or a token is required): a foreign name that points to 127.0.0.1 gets nothing
     Origin    is the page itself: no other web page can open the websocket
     token     is right, where there is one: in the address the first time, then in a cookie
 and then with one document from memory. No path of a request ever reaches the file system.

@@ -12,7 +12,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.params.table import Row, rows
 from ur_admittance.runtime.mailbox import Answer
 
-HELD_S = 0.7  # after an edit the input is not overwritten for this long: its echo may still be on the way
+HELD_S = 0.7  # after an edit the input is not overwritten for this long: its echo may still be under way
 Flat = dict[str, Any]
 
 
@@ -35,12 +35,12 @@ class Knob:
 class Tuner:
     def __init__(self, link: LoopLink, clients: Clients) -> None:
         self.link, self.clients = link, clients
-        self.flat: Flat = {}  # what the controller uses now; empty before it was seen
+        self.flat: Flat = {}  # what the controller uses now; empty until it is seen
         self.parameters: Parameters | None = None
         self._knobs: list[Knob] = []
 
     def show(self, parameters: Parameters) -> bool:
-        """Bring every input to what the controller uses; True if that has changed."""
+        """Show in every input what the controller uses; True if that has changed."""
         if parameters is self.parameters:
             return False
         self.parameters = parameters
@@ -50,26 +50,26 @@ class Tuner:
         return True
 
     def watch(self, knob: Knob) -> None:
-        """From now on an edit of this input changes the controller. A refused one shows the schema's sentence."""
+        """From now on an edit of this input changes the controller; a refusal shows the schema's sentence."""
         self._knobs.append(knob)
 
         def edited(event: Any) -> None:
             if event.client is None or not self.flat:
-                return  # the page itself has set it, or there is no controller
+                return  # set by the page itself, or there is no controller
             if not self.clients.may(event.client):
                 knob.show(self.flat, force=True)
                 return
             knob.edited = time.monotonic()
             tell = self.tell(event.client, "Not changed")
 
-            def told(answer: Answer) -> None:
+            def on_answer(answer: Answer) -> None:
                 if not answer.accepted:
                     knob.show(self.flat, force=True)
                 tell(answer)
 
             changes = knob.write(knob.handle.value, self.flat)
             if changes:
-                self.link.change(changes, told)
+                self.link.change(changes, on_answer)
 
         knob.handle.on_update(edited)
 
@@ -83,13 +83,13 @@ class Tuner:
         button.on_click(clicked)
 
     def tell(self, client: Any, title: str, also_good: bool = False) -> Callable[[Answer], None]:
-        """Shows an answer to the client who asked: a refusal always, a success only if wanted."""
+        """Shows an answer to the client that asked: always a refusal, a success only if wanted."""
 
-        def told(answer: Answer) -> None:
+        def on_answer(answer: Answer) -> None:
             if not answer.accepted or also_good:
                 self.clients.tell(client, title, answer.text, answer.accepted)
 
-        return told
+        return on_answer
 
     def safely(self, client: Any, title: str, action: Callable[[], str]) -> None:
         """Run the action, show what it says or why it failed."""
@@ -119,8 +119,7 @@ def build(gui: Any, name: str, label: str | None = None) -> list[Knob]:
         handle = gui.add_checkbox(title, bool(row.default), hint=hint(row))
         return [Knob(handle, lambda flat: flat[name], lambda value, flat: {name: bool(value)})]
     if row.kind == "string":
-        choices = row.allowed.replace(" or ", ", ").split(", ")
-        handle = gui.add_dropdown(title, choices, initial_value=row.default, hint=hint(row))
+        handle = gui.add_dropdown(title, row.choices, initial_value=row.default, hint=hint(row))
         return [Knob(handle, lambda flat: flat[name], lambda value, flat: {name: value})]
     return [_number(gui, row, title)]
 
@@ -157,12 +156,12 @@ def _number(gui: Any, row: Row, title: str) -> Knob:
 
 
 def _triple(gui: Any, row: Row, title: str, first: int) -> Knob:
-    """Half of a six-vector: x y z of motion or of turning. No bounds in the input: the schema answers."""
+    """Half of a six-vector: x y z of translation or rotation. No bounds in the input: the schema answers."""
     part = slice(first, first + 3)
     values: Any = row.default if row.default is not None else (None,) * 6
     default = tuple(0.0 if v is None else float(v) for v in values[part])
     unit = row.unit_of(first)
-    title = title if first == 0 else f"{title}, turning"
+    title = title if first == 0 else f"{title}, rotation"
     handle = gui.add_vector3(_with_unit(title, unit), default, step=1e-4, hint=hint(row))
 
     def read(flat: Flat) -> Any:
@@ -178,7 +177,7 @@ def _triple(gui: Any, row: Row, title: str, first: int) -> Knob:
 
 
 def _switch_of_axis(gui: Any, row: Row, title: str, axis: int) -> Knob:
-    names = ("x", "y", "z", "turning about x", "turning about y", "turning about z")
+    names = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")
     handle = gui.add_checkbox(f"{title}: {names[axis]}", bool(row.default[axis]), hint=hint(row))
 
     def write(value: Any, flat: Flat) -> Flat:

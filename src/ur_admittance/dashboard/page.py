@@ -29,7 +29,7 @@ from ur_admittance.runtime.requests import Code
 FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks
 STATUS_S = 0.2
-SCENE_S = 1.0  # how often the simulation is asked what stands there
+SCENE_S = 1.0  # how often a simulation is asked what there is to touch
 CAMERA, LOOK_AT = (1.98, -1.42, 1.02), (0.32, 0.06, 0.26)  # [m] tool and wrist large, the base in view
 FIELD_OF_VIEW = 0.68  # [rad] vertical
 CONTROL_WIDTH, PLOT_WIDTH = 400, 340  # [px]
@@ -71,6 +71,7 @@ class LivePage:
         self._marks = Marks(scene)
         self._handle = Handle(scene, self.link, self.clients)
         self._panel = Panel(gui, Tuner(self.link, self.clients), self.folder)
+        self._panel.simulated(False)  # until a simulation answers
         gui.main_panel.dock_right()
         gui.main_panel.set_width(CONTROL_WIDTH)
         plots = gui.add_panel()
@@ -80,7 +81,7 @@ class LivePage:
         plots.set_width(PLOT_WIDTH)
 
     def run(self, stop: threading.Event) -> None:
-        """Until told to stop."""
+        """Until `stop` is set."""
         due = time.monotonic()
         while not stop.is_set():
             now = time.monotonic()
@@ -125,7 +126,7 @@ class LivePage:
             self._scene_revision = -1
 
     def _model_of(self, seen: Seen) -> RobotModel:
-        """The arm is drawn anew when another controller with another arm or tool has taken the name."""
+        """The arm is drawn again when a controller with another arm or tool has taken the name."""
         tcp = seen.parameters.tool.tcp
         if self._model is None or self._shown != (seen.model, tcp):
             self._shown = (seen.model, tcp)
@@ -136,7 +137,7 @@ class LivePage:
         return self._model
 
     def _ask_scene(self) -> None:
-        """Only a simulation answers; for a real arm there is no hand to simulate."""
+        """Only a simulation knows this kind of message; on any other arm there is no hand to simulate."""
         answer = self.link.ask({"scene": {}})
         if not answer.accepted:
             if answer.code == Code.UNKNOWN_KIND:

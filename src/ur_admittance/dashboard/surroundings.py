@@ -11,7 +11,7 @@ from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.params import Parameters
 
 HARDNESS = (100.0, 200_000.0)  # [N/m] what the simulation takes
-# Below about stiffness times delay of the arm (18 ms) the tool bounces on what it touches.
+# With less damping than about stiffness times delay of the arm (18 ms) the tool bounces on what it touches.
 WELL_DAMPED = {"admittance.damping_ratio": [3.0] * 3 + [0.8] * 3}
 FREE = {
     "admittance.damping_ratio": [0.8] * 6,
@@ -39,9 +39,9 @@ def _pressing(newton: float) -> dict[str, Any]:
 
 SITUATIONS = {
     "Free space": Situation("Nothing to touch: feel mass, damping and stiffness.", "none"),
-    "Table, soft": Situation("A foam-like table 2 cm under the tool. Push the tool down onto it.", "floor", 2e3),
+    "Table, soft": Situation("A foam-like table 2 cm below the tool. Push the tool down onto it.", "floor", 2e3),
     "Table, hard": Situation(
-        "A wooden table 2 cm under the tool, and much damping. Push the tool down onto it, then try it with less.",
+        "A wooden table 2 cm below the tool, with plenty of damping. Push the tool down onto it, then try less.",
         "floor",
         1e4,
         WELL_DAMPED,
@@ -56,7 +56,10 @@ SITUATIONS = {
         "Pressing with 10 N on a slope: pull the tool along it, up and down.", "incline", 1e4, _pressing(10.0)
     ),
     "Follow a cylinder": Situation(
-        "Pressing with 10 N on a lying cylinder: pull the tool over it.", "cylinder", 1e4, _pressing(10.0)
+        "Pressing with 10 N on a cylinder that lies on its side: pull the tool over it.",
+        "cylinder",
+        1e4,
+        _pressing(10.0),
     ),
     "Wall": Situation("A wall in front of the tool. Push the tool against it.", "wall", 1e4, WELL_DAMPED),
 }
@@ -78,7 +81,7 @@ class SurroundingsTab:
         )
         load = gui.add_button("Load", icon="player-play", color="blue")
         home = gui.add_button("Bring the arm home", icon="home")
-        note = gui.add_markdown("Objects appear before the tool, where it is now.")
+        note = gui.add_markdown("Objects appear in front of the tool or below it, wherever it is now.")
         self.inputs = [self._situation, self._words, self._hardness, load, home, note]
         self.model: RobotModel | None = None  # of the arm that is shown
         self._situation.on_update(self._chosen)
