@@ -37,7 +37,7 @@ PICTURE = f"""
 HELP = {
     "mass": "How heavy the tool feels. <b>More:</b> slow to get going, hard to stop.",
     "damping": "Like moving it through honey. <b>More:</b> slower, stops at once. <b>Less:</b> it coasts and swings.",
-    "stiffness": "A spring back to where it started. <b>0:</b> it stays where you leave it. <b>More:</b> it pulls back harder.",
+    "stiffness": "A spring back to its start. <b>0:</b> it stays where you leave it. <b>More:</b> a harder pull.",
 }
 
 
