@@ -6,15 +6,15 @@ from ur_admittance.core.records import COMMAND, Limit, new
 from ur_admittance.dashboard.feel import FEELS, effect, feel_changes
 from ur_admittance.dashboard.knobs import hint
 from ur_admittance.dashboard.panel import GROUPS, LIMITS
-from ur_admittance.dashboard.situations import SITUATIONS, changes_of
 from ur_admittance.dashboard.status import direction, happening
+from ur_admittance.dashboard.surroundings import SITUATIONS, changes_of
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.look import tubes
 from ur_admittance.params import Parameters
 from ur_admittance.params.table import rows
 
 
-def test_the_words_tell_what_the_law_does():
+def test_the_words_say_what_the_law_does():
     """Default: 8 kg and 64 Ns/m, so 10 N less 1.5 N for noise end at 0.133 m/s, 95 % of it after 3 M / D = 0.375 s."""
     words = effect(Parameters())
     assert "13 cm/s" in words["damping"]
@@ -46,14 +46,14 @@ def test_every_input_has_unit_bounds_and_help_from_the_schema():
         assert row.allowed in hint(row)
 
 
-def test_what_happens_is_told_in_words():
+def test_what_happens_is_said_in_words():
     command = new(COMMAND)[0]
-    assert happening(command) == "Nothing pushes it; it stands still."
+    assert happening(command) == "Nothing pushes the tool; it stands still."
     command["wrench_tcp"] = [0, 10, 0, 0, 0, 0]
     command["twist"] = [0, 0, -0.16, 0, 0, 0]
     command["limits"] = Limit.LINEAR_VELOCITY
-    assert happening(command) == "It feels 10 N left; it moves 16 cm/s down. Limited: speed limit."
-    assert direction([-3.0, 1.0, 0.0]) == "back"
+    assert happening(command) == "The tool is pushed left with 10 N; it moves down at 16 cm/s. Limited by: speed limit."
+    assert direction([-3.0, 1.0, 0.0]) == "backward"
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)

@@ -42,9 +42,9 @@ def test_a_link_out_of_the_folder_is_not_followed(folder, tmp_path):
     outside.write_text("secret")
     (folder.root / "presets").mkdir(parents=True)
     (folder.root / "presets" / "link.yaml").symlink_to(outside)
-    with pytest.raises(UrAdmittanceError, match="leads out of the page's folder"):
+    with pytest.raises(UrAdmittanceError, match="points outside the page's folder"):
         folder.save_preset("link", Parameters())
-    with pytest.raises(UrAdmittanceError, match="leads out of the page's folder"):
+    with pytest.raises(UrAdmittanceError, match="points outside the page's folder"):
         folder.preset_changes("link")
     assert outside.read_text() == "secret"
 
@@ -53,6 +53,6 @@ def test_a_linked_folder_is_not_followed(folder, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     folder.root.mkdir()
     (folder.root / "presets").symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(UrAdmittanceError, match="leads out of the page's folder"):
+    with pytest.raises(UrAdmittanceError, match="points outside the page's folder"):
         folder.save_preset("light", Parameters())
     assert not list((tmp_path / "elsewhere").iterdir())

@@ -32,7 +32,7 @@ def test_a_slider_changes_the_parameter_in_the_running_controller(demo, visit, e
     number_beside(tab, "Mass").fill("20")
     eventually(lambda: demo.parameter("admittance", "mass")[:3] == [20.0] * 3)
     assert demo.parameter("admittance", "mass")[3:] == [0.8] * 3, "turning is left alone"
-    tab.get_by_text("Pushed, it takes about").wait_for()
+    tab.get_by_text("When pushed, it takes about").wait_for()
 
 
 def test_dragging_the_ball_pulls_the_arm_which_stays_where_it_is_left(demo, visit, on_screen, eventually):

@@ -1,7 +1,11 @@
-"""The page's process: python -m ur_admittance.dashboard NAME HOST PORT FOLDER SHADOWS."""
+"""The page's process: python -m ur_admittance.dashboard NAME HOST PORT FOLDER SHADOWS.
+
+It prints one line of JSON: {"url": ..., "sentence": ...}, or {"problem": ...} when it cannot start.
+"""
 
 import contextlib
 import io
+import json
 import os
 import signal
 import sys
@@ -26,14 +30,17 @@ def main(arguments: list[str]) -> int:
             token = os.environ.get(TOKEN_VARIABLE)
             page = LivePage(name, host, int(port) if port else None, token, Path(folder), bool(shadows))
     except UrAdmittanceError as error:
-        sys.stdout.write(f"{error}\n")
+        _report({"problem": str(error)})
         return 2
-    sentence = page.address.sentence.replace("\n", "\\n")
-    sys.stdout.write(f"{page.address.url}\n{sentence}\n")
-    sys.stdout.flush()
+    _report({"url": page.address.url, "sentence": page.address.sentence})
     with contextlib.redirect_stdout(io.StringIO()):
         page.run(stop)
     return 0
+
+
+def _report(content: dict[str, str]) -> None:
+    sys.stdout.write(f"{json.dumps(content)}\n")
+    sys.stdout.flush()
 
 
 def _end_with_parent(stop: threading.Event) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ur_admittance.errors import UrAdmittanceError
 
 DEFAULT_HOST, DEFAULT_PORT = "127.0.0.1", 8080
-PORTS_TRIED = 20  # from the default on; a port that was asked for is taken or refused
+PORTS_TRIED = 20  # from the default on; a port that was asked for is used or refused
 SHORTEST_TOKEN = 8
 
 
@@ -16,7 +16,7 @@ SHORTEST_TOKEN = 8
 class Address:
     host: str
     port: int
-    token: str  # empty: none is needed
+    token: str  # empty: none is required
 
     @property
     def url(self) -> str:
@@ -48,10 +48,10 @@ def is_loopback(host: str) -> bool:
 
 
 def token_for(host: str, token: str | None) -> str:
-    """On this computer alone a token is optional; on every other address there is one, made up if none is given."""
+    """Optional on this computer's own address, required on any other; one is generated if none is given."""
     if token is not None and (len(token) < SHORTEST_TOKEN or not set(token) <= _TOKEN_LETTERS):
         raise UrAdmittanceError(
-            f"token: must be at least {SHORTEST_TOKEN} letters, digits, '-' or '_', so that nobody guesses it"
+            f"token: must be at least {SHORTEST_TOKEN} letters, digits, '-' or '_', so that nobody can guess it"
         )
     if token is not None:
         return token

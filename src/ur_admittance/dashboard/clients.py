@@ -26,7 +26,7 @@ class Clients:
         server.on_client_disconnect(self._left)
 
     def may(self, client: Any) -> bool:
-        """Whether this client has control; if not it is told so."""
+        """Whether this client has control; one that has not gets a message."""
         if client is None:
             return False
         with self._lock:
@@ -72,6 +72,8 @@ class Clients:
         others = len(self._bars) - 1
         for client_id, (text, button) in self._bars.items():
             mine = client_id == self.holder
-            text.content = HOLDING.format(others="one is" if others == 1 else f"{others} are") if mine else WATCHING
+            text.content = (
+                HOLDING.format(others="one other is" if others == 1 else f"{others} others are") if mine else WATCHING
+            )
             text.visible = others > 0
             button.visible = not mine

@@ -1,10 +1,8 @@
 """viser's document with what this page adds: a stop button over everything, the stop key everywhere, a title."""
 
-from pathlib import Path
+from ur_admittance.dashboard.viser_internals import client_document
 
-import viser
-
-STOP_KEY = "escape"  # the hotkey of the stop command (controls.py)
+STOP_KEY = "escape"  # the hotkey of the stop command (panel.py)
 
 # viser's hotkeys sleep while the cursor is in an input field. A stop must not: the key is passed on from there.
 ADDITION = """
@@ -48,7 +46,6 @@ ADDITION = """
 
 
 def document() -> bytes:
-    """The whole page: viser's client is one file without references to anything outside."""
-    text = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text(encoding="utf-8")
-    end = text.index("</head>")
-    return (text[:end] + ADDITION + text[end:]).encode()
+    """The whole page."""
+    head, end, rest = client_document().partition("</head>")
+    return (head + ADDITION + end + rest).encode()

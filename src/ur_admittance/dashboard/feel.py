@@ -37,12 +37,12 @@ PICTURE = f"""
 HELP = {
     "mass": "How heavy the tool feels. <b>More:</b> slow to get going, hard to stop.",
     "damping": "Like moving it through honey. <b>More:</b> slower, stops at once. <b>Less:</b> it coasts and swings.",
-    "stiffness": "A spring to where it was. <b>0:</b> it stays where you leave it. <b>More:</b> it pulls back harder.",
+    "stiffness": "A spring back to its start. <b>0:</b> it stays where you leave it. <b>More:</b> a harder pull.",
 }
 
 
 def sliders(gui: Any) -> tuple[list[Knob], dict[str, Any]]:
-    """The three sliders for x, y and z together, each with its explanation; and the texts that tell the effect."""
+    """The three sliders for x, y and z together, each with its explanation, and the texts that describe the effect."""
     knobs, texts = [], {}
     for name, label, colour, low, high, step, first, unit in (
         ("mass", "Mass", MASS, 2.0, 40.0, 0.5, 8.0, "kg"),
@@ -61,19 +61,19 @@ def sliders(gui: Any) -> tuple[list[Knob], dict[str, Any]]:
 
 
 def effect(parameters: Parameters) -> dict[str, str]:
-    """What the present values do, in numbers one can see: a push of 10 N along x."""
+    """What the current values do, in numbers that can be seen: a push of 10 N along x."""
     admittance = parameters.admittance
     m, d, k = admittance.mass[0], admittance.effective_damping[0], admittance.stiffness[0]
-    felt = max(0.0, 10.0 - admittance.min_motion_threshold)  # [N] what the law gets of them
-    up_to_speed = f"Pushed, it takes about {3.0 * m / d:.1f} s to reach its speed."
+    felt = max(0.0, 10.0 - admittance.min_motion_threshold)  # [N] what is left above the deadband
+    up_to_speed = f"When pushed, it takes about {3.0 * m / d:.1f} s to get up to speed."
     speed = f"{d:.0f} Ns/m: a steady push of 10 N moves it at about {100.0 * felt / d:.0f} cm/s."
     if k == 0.0:
         spring = "No spring now: let go and it stays."
     else:
         ratio = d / (2.0 * math.sqrt(m * k))
-        swings = "It swings before it rests." if ratio < 0.5 else "It comes back without swinging."
-        spring = f"10 N stretch the spring by {100.0 * felt / k:.1f} cm. {swings}"
-        speed = f"It brakes with {d:.0f} N at 1 m/s."
+        swings = "It swings before it settles." if ratio < 0.5 else "It comes back without swinging."
+        spring = f"10 N stretches the spring by {100.0 * felt / k:.1f} cm. {swings}"
+        speed = f"At 1 m/s it resists with {d:.0f} N."
     return {"mass": up_to_speed, "damping": speed, "stiffness": spring}
 
 

@@ -1,10 +1,11 @@
-"""The one folder that the page reads and writes: presets/*.yaml and recordings/*.mcap."""
+"""Presets and recordings: the one folder that the page reads and writes, and its tab."""
 
 import re
 import time
 from pathlib import Path
 from typing import Any
 
+from ur_admittance.dashboard.knobs import Tuner
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import PRESETS, Parameters, load_parameters, preset
 from ur_admittance.params.write import save_parameters
@@ -21,6 +22,8 @@ FILTER = ("admittance.filter_coefficient", "admittance.filter_cutoff_hz")
 
 
 class Folder:
+    """presets/*.yaml and recordings/*.mcap under one root; nothing outside it is read or written."""
+
     def __init__(self, root: Path, controller: str) -> None:
         self.root = root.resolve()
         self._controller = controller
@@ -63,7 +66,7 @@ class Folder:
 
     def start_recording(self) -> Path:
         if self._recorder is not None:
-            raise UrAdmittanceError(f"a recording runs already: {self._recorder.path.name}")
+            raise UrAdmittanceError(f"a recording is already running: {self._recorder.path.name}")
         path = self._place("recordings", time.strftime("%Y%m%d-%H%M%S"), ".mcap")
         self._recorder = RecorderProcess(self._controller, path)
         return path
@@ -72,7 +75,7 @@ class Folder:
         """The file, and the problem if there was one."""
         recorder, self._recorder = self._recorder, None
         if recorder is None:
-            raise UrAdmittanceError("no recording runs")
+            raise UrAdmittanceError("no recording is running")
         return recorder.path, recorder.stop()
 
     def close(self) -> None:
@@ -87,8 +90,50 @@ class Folder:
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UrAdmittanceError(f"{folder}: cannot be made ({error.strerror})") from None
+            raise UrAdmittanceError(f"{folder}: cannot be created ({error.strerror})") from None
         path = folder / f"{name}{ending}"
         if path.resolve().parent != folder or folder.resolve() != folder:
-            raise UrAdmittanceError(f"{path}: leads out of the page's folder {self.root}")
+            raise UrAdmittanceError(f"{path}: points outside the page's folder {self.root}")
         return path
+
+
+class FilesTab:
+    def __init__(self, gui: Any, tuner: Tuner, folder: Folder) -> None:
+        self._tuner, self._folder = tuner, folder
+        self._presets = gui.add_dropdown("Preset", tuple(folder.presets()))
+        load = gui.add_button("Load preset", icon="download")
+        self._name = gui.add_text("Name", "my_feel", hint="1 to 40 letters, digits, - or _")
+        save = gui.add_button("Save as preset", icon="device-floppy", hint="The current values, as a parameter file.")
+        self._record_button = gui.add_button(
+            "Start recording",
+            icon="player-record",
+            color="red",
+            hint="Every cycle, for Foxglove, PlotJuggler and replay.",
+        )
+        gui.add_markdown(f"Files are kept in `{folder.root}`.")
+        tuner.on_click(load, lambda client, _: tuner.safely(client, "Preset", lambda: self._load(client)))
+        tuner.on_click(save, lambda client, _: tuner.safely(client, "Preset", self._save))
+        tuner.on_click(self._record_button, lambda client, _: tuner.safely(client, "Recording", self._record))
+
+    def _load(self, client: Any) -> str:
+        changes = self._folder.preset_changes(self._presets.value)
+        self._tuner.link.change(changes, self._tuner.tell(client, "Preset", also_good=True))
+        return ""  # the controller's answer follows
+
+    def _save(self) -> str:
+        if self._tuner.parameters is None:
+            raise UrAdmittanceError("there is no running controller whose values could be saved")
+        path = self._folder.save_preset(self._name.value, self._tuner.parameters)
+        self._presets.options = tuple(self._folder.presets())
+        return f"saved to {path}"
+
+    def _record(self) -> str:
+        if self._folder.recording is None:
+            path = self._folder.start_recording()
+            self._record_button.label = "Stop recording"
+            return f"recording to {path.name}"
+        path, problem = self._folder.stop_recording()
+        self._record_button.label = "Start recording"
+        if problem:
+            raise UrAdmittanceError(problem)
+        return f"saved {path}"

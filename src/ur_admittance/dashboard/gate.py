@@ -2,7 +2,7 @@
 
 viser serves a folder and opens its websocket to whoever asks, also to a script of a foreign web page that runs in the
 same browser. Here a request is answered only if
-    Host      names this computer (or a token is demanded): a name that points to 127.0.0.1 gets nothing
+    Host      names this computer (or a token is required): a foreign name that points to 127.0.0.1 gets nothing
     Origin    is the page itself: no other web page can open the websocket
     token     is right, where there is one: in the address the first time, then in a cookie
 and then with one document from memory. No path of a request ever reaches the file system.
@@ -12,21 +12,14 @@ import contextlib
 import gzip
 import hmac
 import http
-import logging
-import socket
-from collections.abc import Iterator
 from http.cookies import CookieError, SimpleCookie
-from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-import websockets.asyncio.server as websocket_server
 from websockets.asyncio.server import ServerConnection
 from websockets.datastructures import Headers
 from websockets.http11 import Request, Response
 
 from ur_admittance.dashboard.address import Address, is_loopback
-
-MAX_MESSAGE_BYTES = 1_000_000  # from a browser; a slider sends 100
 
 # Everything from here, nothing from the network. viser's own code is one document with inline scripts, styles, fonts,
 # workers made from blobs, and a decoder that it compiles itself (eval).
@@ -85,22 +78,6 @@ class Gate:
             if self._cookie in cookies:
                 given.append(cookies[self._cookie].value)
         return any(hmac.compare_digest(token.encode(), self.address.token.encode()) for token in given)
-
-
-@contextlib.contextmanager
-def installed(gate: Gate, own: socket.socket) -> Iterator[None]:
-    """While a viser server is built: it listens on our socket, behind our gate."""
-    original = websocket_server.serve
-
-    def serve(handler: Any, host: str, port: int, **options: Any) -> Any:
-        return original(handler, sock=own, **(options | {"process_request": gate, "max_size": MAX_MESSAGE_BYTES}))
-
-    logging.getLogger("websockets.server").setLevel(logging.CRITICAL)  # a plain GET is no failed handshake
-    websocket_server.serve = serve  # type: ignore[assignment, misc]
-    try:
-        yield
-    finally:
-        websocket_server.serve = original  # type: ignore[misc]
 
 
 def _answer(status: http.HTTPStatus, body: bytes, headers: dict[str, str]) -> Response:

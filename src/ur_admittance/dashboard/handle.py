@@ -26,7 +26,7 @@ class Handle:
         self._client: int | None = None  # who drags
         self._grip = np.zeros(3)  # where the ball was grabbed, from its centre [m]
         self._p_tcp_ball = np.zeros(3)  # the ball sits on the rod, clear of what the tip touches; base axes
-        self._to = np.zeros(3)  # where the TCP shall go
+        self._to = np.zeros(3)  # where the TCP is to go
         self._sent = 0.0
         self.ball.on_drag("left")(self._dragged)
 

@@ -1,12 +1,18 @@
-"""An input of the page that stands for one or more parameters. The schema gives its unit, bounds and help."""
+"""Inputs that stand for parameters, kept in step with the controller: an edit goes to the loop, a change made elsewhere
+comes back. The schema gives unit, bounds and help."""
 
 import time
 from collections.abc import Callable
 from typing import Any
 
+from ur_admittance.dashboard.clients import Clients
+from ur_admittance.dashboard.loop_link import LoopLink
+from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.params import Parameters
 from ur_admittance.params.table import Row, rows
+from ur_admittance.runtime.mailbox import Answer
 
-HELD_S = 0.7  # after an edit the input is not overwritten for this long: its echo may still be on the way
+HELD_S = 0.7  # after an edit the input is not overwritten for this long: its echo may still be under way
 Flat = dict[str, Any]
 
 
@@ -26,6 +32,76 @@ class Knob:
             self.handle.value = value
 
 
+class Tuner:
+    def __init__(self, link: LoopLink, clients: Clients) -> None:
+        self.link, self.clients = link, clients
+        self.flat: Flat = {}  # what the controller uses now; empty until it is seen
+        self.parameters: Parameters | None = None
+        self._knobs: list[Knob] = []
+
+    def show(self, parameters: Parameters) -> bool:
+        """Show in every input what the controller uses; True if that has changed."""
+        if parameters is self.parameters:
+            return False
+        self.parameters = parameters
+        self.flat = {name: list(v) if isinstance(v, tuple) else v for name, v in parameters.flat().items()}
+        for knob in self._knobs:
+            knob.show(self.flat)
+        return True
+
+    def watch(self, knob: Knob) -> None:
+        """From now on an edit of this input changes the controller; a refusal shows the schema's sentence."""
+        self._knobs.append(knob)
+
+        def edited(event: Any) -> None:
+            if event.client is None or not self.flat:
+                return  # set by the page itself, or there is no controller
+            if not self.clients.may(event.client):
+                knob.show(self.flat, force=True)
+                return
+            knob.edited = time.monotonic()
+            tell = self.tell(event.client, "Not changed")
+
+            def on_answer(answer: Answer) -> None:
+                if not answer.accepted:
+                    knob.show(self.flat, force=True)
+                tell(answer)
+
+            changes = knob.write(knob.handle.value, self.flat)
+            if changes:
+                self.link.change(changes, on_answer)
+
+        knob.handle.on_update(edited)
+
+    def on_click(self, button: Any, action: Callable[[Any, str], None]) -> None:
+        """action(client, value of the button) if that client has control."""
+
+        def clicked(event: Any) -> None:
+            if self.clients.may(event.client):
+                action(event.client, event.target.value)
+
+        button.on_click(clicked)
+
+    def tell(self, client: Any, title: str, also_good: bool = False) -> Callable[[Answer], None]:
+        """Shows an answer to the client that asked: always a refusal, a success only if wanted."""
+
+        def on_answer(answer: Answer) -> None:
+            if not answer.accepted or also_good:
+                self.clients.tell(client, title, answer.text, answer.accepted)
+
+        return on_answer
+
+    def safely(self, client: Any, title: str, action: Callable[[], str]) -> None:
+        """Run the action, show what it says or why it failed."""
+        try:
+            text = action()
+        except UrAdmittanceError as error:
+            self.clients.tell(client, title, str(error), False)
+        else:
+            if text:
+                self.clients.tell(client, title, text, True)
+
+
 def hint(row: Row) -> str:
     unit = "" if row.unit == "-" else f" [{row.unit}]"
     return f"{row.name}{unit}: {row.help}. Allowed: {row.allowed}."
@@ -43,8 +119,7 @@ def build(gui: Any, name: str, label: str | None = None) -> list[Knob]:
         handle = gui.add_checkbox(title, bool(row.default), hint=hint(row))
         return [Knob(handle, lambda flat: flat[name], lambda value, flat: {name: bool(value)})]
     if row.kind == "string":
-        choices = row.allowed.replace(" or ", ", ").split(", ")
-        handle = gui.add_dropdown(title, choices, initial_value=row.default, hint=hint(row))
+        handle = gui.add_dropdown(title, row.choices, initial_value=row.default, hint=hint(row))
         return [Knob(handle, lambda flat: flat[name], lambda value, flat: {name: value})]
     return [_number(gui, row, title)]
 
@@ -81,12 +156,12 @@ def _number(gui: Any, row: Row, title: str) -> Knob:
 
 
 def _triple(gui: Any, row: Row, title: str, first: int) -> Knob:
-    """Half of a six-vector: x y z of motion or of turning. No bounds in the input: the schema answers."""
+    """Half of a six-vector: x y z of translation or rotation. No bounds in the input: the schema answers."""
     part = slice(first, first + 3)
     values: Any = row.default if row.default is not None else (None,) * 6
     default = tuple(0.0 if v is None else float(v) for v in values[part])
     unit = row.unit_of(first)
-    title = title if first == 0 else f"{title}, turning"
+    title = title if first == 0 else f"{title}, rotation"
     handle = gui.add_vector3(_with_unit(title, unit), default, step=1e-4, hint=hint(row))
 
     def read(flat: Flat) -> Any:
@@ -102,7 +177,7 @@ def _triple(gui: Any, row: Row, title: str, first: int) -> Knob:
 
 
 def _switch_of_axis(gui: Any, row: Row, title: str, axis: int) -> Knob:
-    names = ("x", "y", "z", "turning about x", "turning about y", "turning about z")
+    names = ("x", "y", "z", "rotation about x", "rotation about y", "rotation about z")
     handle = gui.add_checkbox(f"{title}: {names[axis]}", bool(row.default[axis]), hint=hint(row))
 
     def write(value: Any, flat: Flat) -> Flat:

@@ -1,4 +1,4 @@
-"""The page's line to the control loop: look at its telemetry, post messages to its mailbox. The loop never waits."""
+"""The page's link to the control loop: look at its telemetry, post messages to its mailbox. The loop never waits."""
 
 import contextlib
 import queue
@@ -16,11 +16,11 @@ from ur_admittance.runtime.mailbox import Answer, send
 from ur_admittance.runtime.requests import Code
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
-Told = Callable[[Answer], None]
+OnAnswer = Callable[[Answer], None]
 
 LOOK_AGAIN_S = 0.5  # for a controller that is not there
 SET_EVERY_S = 0.1  # a slider that is being dragged: validating costs the loop 0.5 ms each time
-ANSWER_S = 5.0  # a reset on a real arm connects anew
+ANSWER_S = 5.0  # a reset on a real arm connects again
 
 
 @dataclass
@@ -38,10 +38,10 @@ class Seen:
 
 @dataclass
 class _Changes:
-    """Parameters that wait to be sent, with whom to tell."""
+    """Parameters that wait to be sent, and who gets the answer."""
 
     values: dict[str, Any] = field(default_factory=dict)
-    told: list[Told] = field(default_factory=list)
+    on_answer: list[OnAnswer] = field(default_factory=list)
 
 
 class LoopLink:
@@ -51,7 +51,7 @@ class LoopLink:
         self._looked = 0.0
         self._revision = -1
         self._about: tuple[str, float, Parameters] | None = None
-        self._queue: queue.Queue[tuple[dict[str, Any], Told] | None] = queue.Queue()
+        self._queue: queue.Queue[tuple[dict[str, Any], OnAnswer] | None] = queue.Queue()
         self._lock = threading.Lock()
         self._changes = _Changes()
         self._pull: dict[str, Any] | None = None
@@ -114,20 +114,20 @@ class LoopLink:
         except (UrAdmittanceError, KeyError, TypeError):
             return None
 
-    # telling
+    # posting
 
-    def post(self, message: dict[str, Any], told: Told = lambda answer: None) -> None:
-        """Send a message from the background; `told` gets the answer."""
-        self._queue.put((message, told))
+    def post(self, message: dict[str, Any], on_answer: OnAnswer = lambda answer: None) -> None:
+        """Send a message in the background; `on_answer` gets the answer."""
+        self._queue.put((message, on_answer))
 
-    def change(self, values: dict[str, Any], told: Told = lambda answer: None) -> None:
+    def change(self, values: dict[str, Any], on_answer: OnAnswer = lambda answer: None) -> None:
         """Send parameter changes; those of a slider in motion are gathered."""
         with self._lock:
             waiting = bool(self._changes.values)
             self._changes.values.update(values)
-            self._changes.told.append(told)
+            self._changes.on_answer.append(on_answer)
         if not waiting:
-            self._queue.put(({}, told))
+            self._queue.put(({}, on_answer))
 
     def pull(self, value: dict[str, Any]) -> None:
         """Where the hand wants the tool; only the newest matters."""
@@ -151,14 +151,16 @@ class LoopLink:
     def _post(self) -> None:
         last_set = 0.0
         while (item := self._queue.get()) is not None:
-            message, told = item
+            message, on_answer = item
             if message == {}:
                 time.sleep(max(0.0, last_set + SET_EVERY_S - time.monotonic()))
                 with self._lock:
                     changes, self._changes = self._changes, _Changes()
+                if not changes.values:
+                    continue
                 last_set = time.monotonic()
                 answer = self.ask({"set": changes.values})
-                _tell(changes.told[-1:], answer)
+                _hand_over(answer, changes.on_answer[-1])
                 continue
             if message == {"hand": None}:
                 with self._lock:
@@ -166,10 +168,9 @@ class LoopLink:
                 if pull is None:
                     continue
                 message = {"hand": pull}
-            _tell([told], self.ask(message))
+            _hand_over(self.ask(message), on_answer)
 
 
-def _tell(told: list[Told], answer: Answer) -> None:
-    for one in told:
-        with contextlib.suppress(Exception):  # a page that cannot show an answer must go on posting
-            one(answer)
+def _hand_over(answer: Answer, on_answer: OnAnswer) -> None:
+    with contextlib.suppress(Exception):  # a page that cannot show an answer must go on posting
+        on_answer(answer)

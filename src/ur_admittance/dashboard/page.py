@@ -8,40 +8,31 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import viser
-from viser import _messages
 
 from ur_admittance.dashboard.address import Address, listen, token_for
 from ur_admittance.dashboard.arm import Arm
 from ur_admittance.dashboard.clients import Clients
 from ur_admittance.dashboard.document import document
 from ur_admittance.dashboard.files import Folder
-from ur_admittance.dashboard.gate import Gate, installed
+from ur_admittance.dashboard.gate import Gate
 from ur_admittance.dashboard.handle import Handle
+from ur_admittance.dashboard.knobs import Tuner
 from ur_admittance.dashboard.loop_link import LoopLink, Seen
 from ur_admittance.dashboard.marks import Marks
 from ur_admittance.dashboard.panel import Panel
 from ur_admittance.dashboard.plots import Plots, speed_limits
 from ur_admittance.dashboard.status import absent_html, status_html
-from ur_admittance.dashboard.tuner import Tuner
+from ur_admittance.dashboard.viser_internals import guarded_server
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.requests import Code
 
 FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks
 STATUS_S = 0.2
-SCENE_S = 1.0  # how often the simulation is asked what stands there
+SCENE_S = 1.0  # how often a simulation is asked what there is to touch
 CAMERA, LOOK_AT = (1.98, -1.42, 1.02), (0.32, 0.06, 0.26)  # [m] tool and wrist large, the base in view
 FIELD_OF_VIEW = 0.68  # [rad] vertical
 CONTROL_WIDTH, PLOT_WIDTH = 400, 340  # [px]
-
-# What viser offers to a browser and this page does not: uploads into memory, a tunnel to a public server.
-NOT_OFFERED = (
-    _messages.FileTransferStartUpload,
-    _messages.FileTransferPart,
-    _messages.ShareUrlRequest,
-    _messages.ShareUrlDisconnect,
-)
 
 
 class LivePage:
@@ -53,11 +44,7 @@ class LivePage:
         warnings.simplefilter("ignore")
         own = listen(host, port)
         self.address = Address(host, own.getsockname()[1], token_for(host, token))
-        with installed(Gate(self.address, document()), own):
-            self.server = viser.ViserServer(host=host, port=self.address.port, verbose=False)
-        for message in NOT_OFFERED:
-            self.server._websock_server.unregister_handler(message)
-        self.server.on_client_connect(_without_uploads)
+        self.server = guarded_server(Gate(self.address, document()), own)
         self.name, self._shadows = name, shadows
         self.link = LoopLink(name)
         self.folder = Folder(folder, name)
@@ -84,6 +71,7 @@ class LivePage:
         self._marks = Marks(scene)
         self._handle = Handle(scene, self.link, self.clients)
         self._panel = Panel(gui, Tuner(self.link, self.clients), self.folder)
+        self._panel.simulated(False)  # until a simulation answers
         gui.main_panel.dock_right()
         gui.main_panel.set_width(CONTROL_WIDTH)
         plots = gui.add_panel()
@@ -93,7 +81,7 @@ class LivePage:
         plots.set_width(PLOT_WIDTH)
 
     def run(self, stop: threading.Event) -> None:
-        """Until told to stop."""
+        """Until `stop` is set."""
         due = time.monotonic()
         while not stop.is_set():
             now = time.monotonic()
@@ -138,7 +126,7 @@ class LivePage:
             self._scene_revision = -1
 
     def _model_of(self, seen: Seen) -> RobotModel:
-        """The arm is drawn anew when another controller with another arm or tool has taken the name."""
+        """The arm is drawn again when a controller with another arm or tool has taken the name."""
         tcp = seen.parameters.tool.tcp
         if self._model is None or self._shown != (seen.model, tcp):
             self._shown = (seen.model, tcp)
@@ -149,7 +137,7 @@ class LivePage:
         return self._model
 
     def _ask_scene(self) -> None:
-        """Only a simulation answers; for a real arm there is no hand to simulate."""
+        """Only a simulation knows this kind of message; on any other arm there is no hand to simulate."""
         answer = self.link.ask({"scene": {}})
         if not answer.accepted:
             if answer.code == Code.UNKNOWN_KIND:
@@ -162,8 +150,3 @@ class LivePage:
         if scene["revision"] != self._scene_revision:
             self._scene_revision = scene["revision"]
             self._marks.environment(scene["shapes"])
-
-
-def _without_uploads(client: Any) -> None:
-    for message in NOT_OFFERED[:2]:
-        client._websock_connection.unregister_handler(message)

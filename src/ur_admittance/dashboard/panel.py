@@ -5,11 +5,9 @@ from typing import Any
 
 from ur_admittance.dashboard.document import STOP_KEY
 from ur_admittance.dashboard.feel import COLOURS, FEELS, PICTURE, effect, effect_html, feel_changes, sliders
-from ur_admittance.dashboard.files import Folder
-from ur_admittance.dashboard.files_tab import FilesTab
-from ur_admittance.dashboard.knobs import build, workspace_knobs
-from ur_admittance.dashboard.surroundings_tab import SurroundingsTab
-from ur_admittance.dashboard.tuner import Tuner
+from ur_admittance.dashboard.files import FilesTab, Folder
+from ur_admittance.dashboard.knobs import Tuner, build, workspace_knobs
+from ur_admittance.dashboard.surroundings import SurroundingsTab
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
 
@@ -37,7 +35,7 @@ GROUPS = {
         "drift_reset_threshold",
     ),
     "Force control": ("desired_wrench", "force_axes", "bias_time"),
-    "Changing damping": ("travel_damping", "travel_speed", "stiffness_engagement_time"),
+    "Variable damping": ("travel_damping", "travel_speed", "stiffness_engagement_time"),
 }
 LIMITS = (
     "control_frame",
@@ -73,13 +71,13 @@ class Panel:
             FilesTab(gui, tuner, folder)
 
     def show(self, parameters: Parameters) -> None:
-        """Bring every input to what the controller uses."""
+        """Show in every input what the controller uses."""
         if self._tuner.show(parameters):
             for key, text in effect(parameters).items():
                 self._effects[key].content = effect_html(text, COLOURS[key])
 
     def simulated(self, yes: bool) -> None:
-        """A real arm is pushed by real hands."""
+        """Whether to offer what only a simulation can do; any other arm is pushed by real hands."""
         for handle in self._simulated_only:
             handle.visible = yes
 
@@ -89,7 +87,7 @@ class Panel:
         repair = gui.add_button_group(
             "",
             tuple(REPAIRS),
-            hint="Reset: after a stop, once its cause is gone. Zero: take the present reading as no force.",
+            hint="Reset: after a stop, once its cause is gone. Zero: the current reading counts as no force.",
         )
 
         def ask(client: Any, button: str) -> None:
@@ -99,7 +97,7 @@ class Panel:
         self._tuner.on_click(arm, ask)
         self._tuner.on_click(repair, ask)
         stop = gui.add_command("Stop the arm", description="Slow down and hold", hotkey=STOP_KEY, icon="hand-stop")
-        # anybody may: no question of control
+        # anybody may, with or without control
         stop.on_trigger(lambda event: self._tuner.link.post({"request": "stop"}))
 
     def _feel(self, gui: Any) -> None:
@@ -119,7 +117,7 @@ class Panel:
         axis, sign = PUSHES[where]
         wrench = [0.0] * 6
         wrench[axis] = sign * PUSH_N
-        self._tuner.link.post({"push": {"wrench": wrench, "seconds": PUSH_S}}, self._tuner.tell(client, "No push"))
+        self._tuner.link.post({"push": {"wrench": wrench, "seconds": PUSH_S}}, self._tuner.tell(client, "Not pushed"))
 
     def _try(self, client: Any, name: str) -> None:
         """Set a feel, then show it with a push."""
@@ -135,8 +133,8 @@ class Panel:
         self._tuner.link.change(feel_changes(name, self._tuner.flat), then_push)
 
     def _everything(self, gui: Any) -> None:
-        for title, names in GROUPS.items():
-            with gui.add_folder(title, expand_by_default=title.startswith("Feel")):
+        for i, (title, names) in enumerate(GROUPS.items()):
+            with gui.add_folder(title, expand_by_default=i == 0):
                 self._add_knobs(gui, [f"admittance.{name}" for name in names])
         with gui.add_folder("Frame, limits and safety", expand_by_default=False):
             self._add_knobs(gui, LIMITS)

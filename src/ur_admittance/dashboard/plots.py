@@ -29,7 +29,7 @@ HEIGHT = 148  # [px]
 class Plots:
     def __init__(self, gui: Any) -> None:
         self.paused = gui.add_checkbox(
-            "Pause", False, hint="Hold the curves still. Drag sideways in a plot to zoom, double-click to zoom out."
+            "Pause", False, hint="Freeze the curves. Drag sideways in a plot to zoom, double-click to zoom out."
         )
         self._curves = {
             "force": _Curve(gui, "Force on the tool [N]", AXES, (-8.0, 8.0)),

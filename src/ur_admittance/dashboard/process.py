@@ -1,6 +1,7 @@
-"""Start the page beside a running loop, and end it."""
+"""Start the page beside a running loop, whatever kind of robot it drives, and end it."""
 
 import contextlib
+import json
 import os
 import subprocess
 import sys
@@ -61,11 +62,12 @@ def start(
     folder: Path | str = "ur_admittance_page",
     shadows: bool = True,
 ) -> Page:
-    """Start the page of the controller called `name`; it waits for a controller that does not run yet.
+    """Start the page of the controller called `name`; it waits for a controller that is not running yet.
 
-    host: other than this computer's own address demands a token, which is made up if none is given; port None: the
-    first free one from 8080 on; folder: where presets and recordings are kept, made when first needed; shadows: costly
-    in a browser without a graphics card.
+    The page needs nothing but the controller's telemetry and mailbox, and finds both by the name.
+    host: any address but this computer's own requires a token; one is generated if none is given. port None: the first
+    free one from 8080 on. folder: where presets and recordings are kept, created when first needed. shadows: slow in a
+    browser without a graphics card.
     """
     arguments = [name, host, "" if port is None else str(port), str(folder), "shadows" if shadows else ""]
     command = [sys.executable, "-m", "ur_admittance.dashboard", *arguments]
@@ -76,12 +78,12 @@ def start(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment, start_new_session=True
     )
     assert process.stdout is not None
-    first = process.stdout.readline().rstrip("\n")
-    if not first.startswith("http"):
+    line = process.stdout.readline()  # empty: it died
+    report = json.loads(line) if line else {}
+    if "url" not in report:
         process.wait()
-        raise UrAdmittanceError(first or f"the page did not start (exit code {process.returncode})")
-    sentence = process.stdout.readline().rstrip("\n").replace("\\n", "\n")
-    return Page(first, sentence, process)
+        raise UrAdmittanceError(report.get("problem") or f"the page did not start (exit code {process.returncode})")
+    return Page(report["url"], report["sentence"], process)
 
 
 @contextlib.contextmanager
@@ -91,7 +93,7 @@ def page_process(
     say: Callable[[str], object] = lambda text: sys.stderr.write(f"{text}\n"),
     **options: Any,
 ) -> Iterator[Page]:
-    """The page as long as the block runs; options as `start`; say: told where it is."""
+    """The page for as long as the block runs; options as for `start`; say: gets the sentence with its address."""
     with start(name, **options) as page:
         say(page.sentence)
         yield page

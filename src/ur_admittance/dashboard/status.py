@@ -16,17 +16,16 @@ WORDS = {
 }
 LIMITS = {
     Limit.LINEAR_ACCELERATION: "acceleration limit",
-    Limit.ANGULAR_ACCELERATION: "turning acceleration limit",
+    Limit.ANGULAR_ACCELERATION: "rotational acceleration limit",
     Limit.WORKSPACE: "edge of the workspace",
     Limit.LINEAR_VELOCITY: "speed limit",
-    Limit.ANGULAR_VELOCITY: "turning speed limit",
-    Limit.SINGULARITY: "the arm is stretched or folded",
+    Limit.ANGULAR_VELOCITY: "rotational speed limit",
+    Limit.SINGULARITY: "arm stretched or folded",
     Limit.JOINT_VELOCITY: "joint speed limit",
     Limit.JOINT_ACCELERATION: "joint acceleration limit",
     Limit.JOINT_POSITION: "end of a joint's range",
 }
-DIRECTIONS = (("forward", "back"), ("left", "right"), ("up", "down"))  # +x, +y, +z seen from behind the arm
-
+DIRECTIONS = (("forward", "backward"), ("left", "right"), ("up", "down"))  # +x, +y, +z seen from behind the arm
 
 RESTLESS = "A simulated hand pushes the tool to and fro until you take over: drag the orange ball."
 
@@ -34,7 +33,7 @@ RESTLESS = "A simulated hand pushes the tool to and fro until you take over: dra
 def status_html(command: Any, reason: str, model: str, recording: str, restless: bool = False) -> str:
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
-    second = happening(command) if mode != Mode.FAULT else "Free the cause, then Reset fault and Activate."
+    second = happening(command) if mode != Mode.FAULT else "Remove the cause, then press Reset fault and Activate."
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
@@ -51,7 +50,7 @@ def absent_html(name: str) -> str:
     return (
         '<div style="margin:8px;border-left:6px solid #868e96;background:rgba(128,128,128,.09);border-radius:6px;'
         f'padding:7px 10px"><b>Waiting for the controller {escape(name)!r}.</b><br>'
-        "It is being loaded (a minute on the very first run), or it does not run.</div>"
+        "It is still loading (a minute on the very first run), or it is not running.</div>"
     )
 
 
@@ -60,10 +59,10 @@ def happening(command: Any) -> str:
     force, velocity = np.array(command["wrench_tcp"][:3]), np.array(command["twist"][:3])
     pull, speed = float(np.linalg.norm(force)), float(np.linalg.norm(velocity))
     limits = int(command["limits"])
-    felt = f"It feels {pull:.0f} N {direction(force)}" if pull > 1.5 else "Nothing pushes it"
-    moves = f"moves {100.0 * speed:.0f} cm/s {direction(velocity)}" if speed > 0.005 else "stands still"
+    felt = f"The tool is pushed {direction(force)} with {pull:.0f} N" if pull > 1.5 else "Nothing pushes the tool"
+    moves = f"moves {direction(velocity)} at {100.0 * speed:.0f} cm/s" if speed > 0.005 else "stands still"
     held = [words for limit, words in LIMITS.items() if limits & limit]
-    return f"{felt}; it {moves}." + (f" Limited: {held[0]}." if held else "")
+    return f"{felt}; it {moves}." + (f" Limited by: {held[0]}." if held else "")
 
 
 def direction(vector: Any) -> str:

@@ -23,6 +23,7 @@ class Row:
     length: int  # of a vector, 0 for a single value
     kind: str  # number, boolean, string
     optional: bool  # may be unset
+    choices: tuple[str, ...] = ()  # of a name
 
     def unit_of(self, index: int | None) -> str:
         """Unit of one element: `N, Nm` is N for the first half, Nm for the second."""
@@ -67,6 +68,7 @@ def _row(name: str, field: dict[str, Any]) -> Row:
         length=length,
         kind=kind,
         optional=optional,
+        choices=tuple(element.get("enum", ())),
     )
 
 
