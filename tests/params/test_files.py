@@ -11,8 +11,7 @@ from ruamel.yaml import YAML
 from ur_admittance.errors import ParameterError
 from ur_admittance.params import PRESETS, Parameters, load_parameters, preset, save_parameters
 from ur_admittance.params.presets import preset_text
-from ur_admittance.params.write import dump_parameters
-from ur_admittance.params.yaml import parse_parameters
+from ur_admittance.params.yaml import dump_parameters, parse_parameters
 
 HEAD = "/**:\n  ros__parameters:\n"
 

@@ -43,8 +43,7 @@ def build(gui: Any, name: str, label: str | None = None) -> list[Knob]:
         handle = gui.add_checkbox(title, bool(row.default), hint=hint(row))
         return [Knob(handle, lambda flat: flat[name], lambda value, flat: {name: bool(value)})]
     if row.kind == "string":
-        choices = row.allowed.replace(" or ", ", ").split(", ")
-        handle = gui.add_dropdown(title, choices, initial_value=row.default, hint=hint(row))
+        handle = gui.add_dropdown(title, row.choices, initial_value=row.default, hint=hint(row))
         return [Knob(handle, lambda flat: flat[name], lambda value, flat: {name: value})]
     return [_number(gui, row, title)]
 

@@ -1,17 +1,18 @@
 """What must hold between parameters, beyond the bounds of each one."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticCustomError
-
-from ur_admittance.params.names import COEFFICIENT, CUTOFF
 
 if TYPE_CHECKING:
     from ur_admittance.params.schema import Parameters
 
 Bounds = tuple[float | None, ...]
 
+COEFFICIENT = "admittance.filter_coefficient"
+CUTOFF = "admittance.filter_cutoff_hz"
 GRAVITY = (9.7, 9.9)  # [m/s2] more than the range on the surface of the Earth; catches (0, 0, -1)
 
 
@@ -32,6 +33,13 @@ def one_filter_parameter(values: Any) -> Any:
     if coefficient is None:
         return {key: value for key, value in values.items() if key != "filter_coefficient"}
     return values
+
+
+def release_other_filter_parameter(values: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Coefficient and cutoff describe one filter: the one that is changed takes the place of the other."""
+    for given, other in ((COEFFICIENT, CUTOFF), (CUTOFF, COEFFICIENT)):
+        if changes.get(given) is not None:
+            values[other] = None
 
 
 def check_relations(p: "Parameters") -> "Parameters":
