@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from ur_admittance.apps.unknown_tool import truth, unknown_tool
-from ur_admittance.calibration import report, session
+from ur_admittance.apps.practice_arms import truth, unknown_tool
+from ur_admittance.calibration import session
 from ur_admittance.calibration.arm import CALM_ACCELERATION, CALM_SPEED, CalmArm
-from ur_admittance.calibration.excitation import excitation
 from ur_admittance.calibration.file import save_calibration, with_calibration
-from ur_admittance.calibration.poses import choose
+from ur_admittance.calibration.poses import choose, excitation
 from ur_admittance.calibration.readings import Reading
 from ur_admittance.calibration.result import expected_reading
 from ur_admittance.errors import CalibrationError, ParameterError, RobotError
@@ -79,10 +78,10 @@ def test_calibration_file_is_included_by_a_parameter_file(tmp_path, parameters):
     assert loaded.admittance.mass[0] == 5.0
     assert np.allclose(loaded.sensor.bias, found.bias, atol=1e-7)
     assert with_calibration(Parameters(), tmp_path / "calibration.yaml").tool == loaded.tool
-    text = report.text(found)
+    text = str(found)
     assert "tool mass" in text
     assert "excitation" in text
-    report.figure(found, tmp_path / "figure.png")
+    found.save_figure(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.calibration.wiring import SIGNED_PERMUTATIONS, Felt, Unclear, find_wiring
-from ur_admittance.calibration.wiring_words import describe
+from ur_admittance.calibration.wiring import SIGNED_PERMUTATIONS, Felt, Unclear, describe, find_wiring
 from ur_admittance.params import Parameters
 
 from .conftest import SWEEP

@@ -20,9 +20,9 @@ from ur_admittance.core.records import COMMAND, SAMPLE, Mode, Status, new
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.model import RobotModel
 
-CALM_SPEED = 0.5  # [rad/s] fastest joint on the way: a UR5e's tool turns by 30 degrees per second
+CALM_SPEED = 0.5  # [rad/s] fastest joint of a move: a UR5e's tool turns by 30 degrees per second
 CALM_ACCELERATION = 1.0  # [rad/s2]
-PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / 3.0**0.5  # of the quintic s(t) with unit way and time
+PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / 3.0**0.5  # of the quintic s(t) over unit distance and time
 COLLISION = 60.0  # [N] more than turning a payload's weight explains, for arms without a known payload
 CORRECTION, CLOSE = 1.0, 5e-4  # [1/s], [rad] of the position when speeds are commanded
 LAG = 0.15  # [rad] command minus measurement: blocked
@@ -118,10 +118,10 @@ class CalmArm:
     def move(self, goal: ArrayLike) -> None:
         """Straight in joint space on a quintic in time: no jump in speed or acceleration, calm all the way."""
         start, end = self.q, np.asarray(goal, dtype=float)
-        way = np.abs(end - start)
+        distance = np.abs(end - start)
         duration = max(
-            PEAK_SPEED * float((way / self.speed).max()),
-            float(np.sqrt(PEAK_ACCELERATION * way.max() / CALM_ACCELERATION)),
+            PEAK_SPEED * float((distance / self.speed).max()),
+            float(np.sqrt(PEAK_ACCELERATION * distance.max() / CALM_ACCELERATION)),
         )
         first_force = np.array(self.sample["wrench"][:3])
         elapsed = 0.0
@@ -139,8 +139,8 @@ class CalmArm:
             force = float(np.linalg.norm(self.sample["wrench"][:3] - first_force))
             if force > self.collision:
                 raise RobotError(
-                    f"stopped: the force changed by {force:.0f} N on the way (limit {self.collision:.0f} N); did the "
-                    "tool hit something?"
+                    f"stopped: the force changed by {force:.0f} N during the move (limit {self.collision:.0f} N); "
+                    "did the tool hit something?"
                 )
 
     def record(self, seconds: float) -> tuple[Array, Array, Array]:

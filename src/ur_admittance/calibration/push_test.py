@@ -10,8 +10,7 @@ import numpy as np
 
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.readings import Array
-from ur_admittance.calibration.wiring import Felt, Unclear, find_wiring
-from ur_admittance.calibration.wiring_words import Diagnosis, describe
+from ur_admittance.calibration.wiring import Diagnosis, Felt, Unclear, describe, find_wiring
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.params import Parameters
@@ -38,7 +37,7 @@ class Action:
 @dataclass(frozen=True, eq=False)
 class PushTest:
     felt: tuple[Felt, ...]
-    moves: tuple[str, ...]  # per push: which way the arm would go with these parameters
+    moves: tuple[str, ...]  # per push: in which direction the arm would go with these parameters
     diagnosis: Diagnosis
 
 

@@ -17,7 +17,7 @@ from ur_admittance.errors import RobotError
 
 Array = NDArray[np.float64]
 
-WAY = 0.0015  # [m] of the tool to either side
+AMPLITUDE = 0.0015  # [m] of the tool to either side
 LARGEST_SWING = 0.01  # [rad] of the joint, for a tool close to its axis
 FREQUENCY_HZ = 2.0  # slow against any servo, so that its lag is felt as a time
 SWINGS = 4  # that count, after one to get going
@@ -47,10 +47,10 @@ def measure_response(arm: CalmArm, joint: int = 0) -> Response:
     t, end = 0.0, (SWINGS + 2) / FREQUENCY_HZ
     while t < end:
         following = t + arm.period
-        way, _ = _sine(following, omega, swing, end)
+        offset, _ = _sine(following, omega, swing, end)
         _, speed = _sine(t + 0.5 * arm.period, omega, swing, end)
         q, qd = start.copy(), np.zeros(6)
-        q[joint], qd[joint] = start[joint] + way, speed
+        q[joint], qd[joint] = start[joint] + offset, speed
         sample = arm.cycle(q, qd)
         times.append(t)
         speeds.append(float(sample["qd"][joint]))
@@ -63,13 +63,13 @@ def measure_response(arm: CalmArm, joint: int = 0) -> Response:
 
 
 def _swing(arm: CalmArm, q: Array, joint: int) -> float:
-    """Amplitude of the joint [rad] that moves the flange by WAY."""
+    """Amplitude of the joint [rad] that moves the flange by AMPLITUDE."""
     lever = float(np.linalg.norm(arm.model.jacobian(q)[:3, joint]))
-    return min(LARGEST_SWING, WAY / max(lever, 1e-3))
+    return min(LARGEST_SWING, AMPLITUDE / max(lever, 1e-3))
 
 
 def _sine(t: float, omega: float, swing: float, end: float) -> tuple[float, float]:
-    """Way and speed of a sine that grows over its first swing and fades over its last one."""
+    """Angle and speed of a sine that grows over its first swing and fades over its last one."""
     turn = 2.0 * math.pi / omega
     edge = min(1.0, max(0.0, t / turn), max(0.0, (end - t) / turn))
     size = edge**2 * (3.0 - 2.0 * edge)

@@ -7,9 +7,8 @@ from datetime import datetime
 import numpy as np
 
 from ur_admittance.calibration.arm import CalmArm
-from ur_admittance.calibration.excitation import FEWEST_POSES, excitation
 from ur_admittance.calibration.identify import RESIDUAL_FORCE, RESIDUAL_TORQUE, TIMES_NOISE, identify
-from ur_admittance.calibration.poses import choose, ways
+from ur_admittance.calibration.poses import FEWEST_POSES, choose, excitation, paths
 from ur_admittance.calibration.readings import Array, Reading, noise
 from ur_admittance.calibration.result import ToolCalibration, expected_reading
 from ur_admittance.errors import CalibrationError
@@ -94,7 +93,7 @@ def calibrate(
     start = arm.q
     if poses is None:
         poses = choose(arm.model, parameters, start, count, reach=reach)
-    readings = visit(arm, ways(arm.model, parameters, start, poses, reach), say)
+    readings = visit(arm, paths(arm.model, parameters, start, poses, reach), say)
     return dated(identify(readings, parameters, robot))
 
 
@@ -125,7 +124,7 @@ def check(
     """Test a calibration in orientations other than those it was made in."""
     start = arm.q
     poses = choose(arm.model, parameters, start, count, seed=CHECK_SEED, reach=reach)
-    return judge(visit(arm, ways(arm.model, parameters, start, poses, reach), say), parameters)
+    return judge(visit(arm, paths(arm.model, parameters, start, poses, reach), say), parameters)
 
 
 def judge(readings: list[Reading], parameters: Parameters) -> Verdict:

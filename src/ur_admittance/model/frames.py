@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.core.spatial import log_so3
+
 Array = NDArray[np.float64]
 
 
@@ -59,6 +61,13 @@ def rpy_from_rotation(rotation: Array) -> Array:
     unyawed = rotation_z(yaw).T @ rotation
     roll = np.arctan2(-unyawed[1, 2], unyawed[1, 1])
     return np.array([roll, pitch, yaw])
+
+
+def rotation_vector(rotation: Array) -> Array:
+    """log R (3,) [rad], at most pi long."""
+    vector = np.empty(3)
+    log_so3(np.ascontiguousarray(rotation), vector)
+    return vector
 
 
 def frame_with_z_along(axis: Array) -> Array:
