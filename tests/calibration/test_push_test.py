@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.apps.miswired import with_fault
+from ur_admittance.apps.practice_arms import with_fault
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.push_test import push_test
 from ur_admittance.cli.check_frames import _simulated_hand

@@ -13,6 +13,7 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # in "rich", the default, a unit such as [kg] is taken for markup and vanishes
 )
 app.add_typer(params.app, name="params")
 app.add_typer(calibrate.app, name="calibrate")

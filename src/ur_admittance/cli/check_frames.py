@@ -5,13 +5,15 @@ from typing import Annotated, Any
 
 import typer
 
+from ur_admittance.cli.options import ArmOptions, shared_options
+
 RAMP = 0.3  # [s] of a simulated push
 FORCE, TORQUE = 15.0, 1.5  # [N], [Nm]
 
 
+@shared_options
 def check_frames(
-    robot: Annotated[str, typer.Option("--robot", help="sim, ros, or the address of an arm.")] = "sim",
-    model: Annotated[str, typer.Option("--model", help="Type of the arm, such as ur5e.")] = "ur5e",
+    arm: ArmOptions,
     params: Annotated[Path | None, typer.Option("--params", help="Parameter file to test.")] = None,
     fault: Annotated[
         str, typer.Option("--fault", help="Simulation only: reaction, swap-xy, flip-z, torque-flip-x, no-lever ...")
@@ -20,28 +22,30 @@ def check_frames(
     """Push along each axis and twist: says precisely which sign, axis, mounting or lever arm is wrong.
 
     The arm holds still. In simulation the hand pushes by itself. Exit code 1 when something is wrong."""
+    from ur_admittance.apps.connect import parameters_for
     from ur_admittance.calibration.push_test import push_test
-    from ur_admittance.cli.calibrate import connected_arm, parameters_for
     from ur_admittance.errors import RobotError
 
-    if fault and robot != "sim":
+    if fault and not arm.simulated:
         raise RobotError(f"--fault {fault}: faults are for the simulation only.")
-    parameters = parameters_for(params, robot)
+    parameters = parameters_for(arm.robot, params)
     if fault == "no-lever":
         parameters = parameters.changed({"tool.tcp": [0.0] * 6})
-    options: dict[str, Any] = {}
-    if robot == "sim":
-        from ur_admittance.apps.miswired import with_fault
+    device: Any = None
+    ask, done = _person()
+    if arm.simulated:
+        from ur_admittance.apps.practice_arms import with_fault
         from ur_admittance.model import robot_model
         from ur_admittance.simulation import FtSensor, World
         from ur_admittance.simulation.robot import SimulatedRobot
 
-        sensor = FtSensor(noise_force=0.1, noise_torque=0.005)
-        simulated = SimulatedRobot(World(robot_model(model), sensor=sensor), period=1.0 / parameters.control_rate)
-        options["device"] = with_fault(simulated, fault) if fault and fault != "no-lever" else simulated
-    with connected_arm(robot, model, parameters, **options) as (arm, _):
-        ask, done = _simulated_hand(simulated.world) if robot == "sim" else _person()
-        test = push_test(arm, parameters, ask, done, typer.echo)
+        world = World(robot_model(arm.model), sensor=FtSensor(noise_force=0.1, noise_torque=0.005))
+        device = SimulatedRobot(world, period=1.0 / parameters.control_rate)
+        if fault and fault != "no-lever":
+            device = with_fault(device, fault)
+        ask, done = _simulated_hand(world)
+    with arm.connected(parameters, device) as (calm, _):
+        test = push_test(calm, parameters, ask, done, typer.echo)
     if test.diagnosis.good:
         typer.echo("sign, axes, mounting and lever arm are right")
         return

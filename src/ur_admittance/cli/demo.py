@@ -44,10 +44,10 @@ def demo(
     with ThreadPoolExecutor(1) as other:  # the web server loads while this process loads the controller
         starting = other.submit(dashboard.start, name, host, port, token, folder, shadows)
         try:
-            from ur_admittance.apps.live.run import run_live
             from ur_admittance.apps.operate import LOOP_PRIORITY
+            from ur_admittance.apps.simulated_arm import run_simulated
 
-            report = run_live(
+            report = run_simulated(
                 model,
                 parameters,
                 name=name,

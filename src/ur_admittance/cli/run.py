@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.values import assignments, check_new, parameters_from
+from ur_admittance.cli.values import assignments, parameters_from
 
 if TYPE_CHECKING:
     from ur_admittance.params import Parameters
@@ -29,7 +29,10 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
 ) -> None:
     """Make an arm compliant until Ctrl-C, which slows it down and stops it."""
-    check_new(log)
+    if log is not None:  # before anything is loaded
+        from ur_admittance.recording.writer import check_new
+
+        check_new(log)
     parameters = parameters_from(preset).changed(assignments(set_ or []))
     options: dict[str, Any] = {
         "name": name,
@@ -40,17 +43,17 @@ def run(
         "say": typer.echo,
     }
     if robot == "sim":
-        from ur_admittance.apps.live.run import run_live
+        from ur_admittance.apps.simulated_arm import run_simulated
 
-        typer.echo(str(run_live(model, parameters, **options)))
+        typer.echo(str(run_simulated(model, parameters, **options)))
         return
     if active and not yes:
         _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure)
     if robot == "ros":
         raise typer.Exit(_run_ros(parameters, name, log, dashboard, activate=active, duration=duration))
-    from ur_admittance.apps.real_arm import run_rtde
+    from ur_admittance.apps.real_arm import run_real
 
-    typer.echo(str(run_rtde(robot, model, parameters, measure=measure, **options)))
+    typer.echo(str(run_real(robot, model, parameters, measure=measure, **options)))
 
 
 def _ask_first(arm: str, parameters: "Parameters", measure: bool) -> None:
@@ -62,7 +65,7 @@ def _ask_first(arm: str, parameters: "Parameters", measure: bool) -> None:
 
 def _run_ros(parameters: "Parameters", name: str, log: Path | None, dashboard: bool, **options: Any) -> int:
     """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
-    from ur_admittance.apps.arms import need_ros
+    from ur_admittance.apps.connect import need_ros
 
     need_ros()
     from ur_admittance.ros.admittance_node import run_ros

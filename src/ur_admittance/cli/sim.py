@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.values import assignments, check_new, parameters_from
+from ur_admittance.cli.values import assignments, parameters_from
 
 
 def sim(
@@ -38,7 +38,10 @@ def sim(
         return
     if not name:
         raise SimulationError(f"which scenario? One of {', '.join(SCENARIOS)} (see --list).")
-    check_new(log)
+    if log is not None:  # before anything is loaded
+        from ur_admittance.recording.writer import check_new
+
+        check_new(log)
     progress = _Progress(name, quiet=as_json)
     setup = Setup(
         robot=robot,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.options import ArmOptions, shared_options
 from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.errors import ParameterError
 
@@ -138,30 +139,28 @@ def _print(r: dict[str, Any], stabilizer: bool) -> None:
         typer.echo(f"{name:18} {text}")
 
 
+@shared_options
 def measure_response(
-    robot: Annotated[str, typer.Option("--robot", help="sim, or the address of an arm.")] = "sim",
-    model: Annotated[str, typer.Option("--model", help="Type of the arm, such as ur5e.")] = "ur5e",
+    arm: ArmOptions,
     delay: Annotated[str, typer.Option(help="Simulation only: delay of the simulated arm.")] = "10ms",
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
 ) -> None:
-    """Swing the base joint by 1.5 mm at the tool and tell how late the arm answers."""
-    from ur_admittance.calibration.response import WAY
+    """Swing the base joint by 1.5 mm at the tool and measure how late the arm answers."""
+    from ur_admittance.calibration.response import AMPLITUDE
     from ur_admittance.calibration.response import measure_response as measure
-    from ur_admittance.cli.calibrate import connected_arm
     from ur_admittance.params import Parameters
 
-    options: dict[str, Any] = {}
-    if robot == "sim":
+    settings: dict[str, Any] = {}
+    if arm.simulated:
         from ur_admittance.model import robot_model
         from ur_admittance.simulation import Servo, World
 
-        options["world"] = World(robot_model(model), servo=Servo(delay=seconds(delay)))
-    elif not yes:
-        typer.confirm(f"The tool will swing by {1e3 * WAY:g} mm to either side for 3 s. Is the way free?", abort=True)
-    with connected_arm(robot, model, Parameters(), **options) as (arm, info):
-        response = measure(arm)
+        settings["world"] = World(robot_model(arm.model), servo=Servo(delay=seconds(delay)))
+    arm.confirm(f"The tool will swing by {1e3 * AMPLITUDE:g} mm to either side for 3 s. Is the path clear?", yes)
+    with arm.connected(Parameters(), **settings) as (calm, name):
+        response = measure(calm)
     if as_json:
-        typer.echo(json.dumps({"robot": info.name, "response_time": response.time, "gain": response.gain}))
+        typer.echo(json.dumps({"robot": name, "response_time": response.time, "gain": response.gain}))
         return
-    typer.echo(f"{info.name}: {response}; set robot.response_time: {response.time:.4f}")
+    typer.echo(f"{name}: {response}; set robot.response_time: {response.time:.4f}")

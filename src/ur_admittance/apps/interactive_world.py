@@ -1,6 +1,6 @@
 """A simulated arm that other processes can touch while it runs: pull it, push it, put something before it.
 
-    live = LiveWorld(robot)
+    live = InteractiveWorld(robot)
     with Mailbox("main", handlers=live.handlers) as mailbox:
         run(controller, robot, clock, mailbox=mailbox, on_tick=live.on_tick)
 
@@ -22,7 +22,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.apps.live.hand import LivingHand
+from ur_admittance.apps.pointer_hand import PointerHand
 from ur_admittance.errors import SimulationError
 from ur_admittance.runtime.interfaces import Controller
 from ur_admittance.runtime.requests import Handler
@@ -47,7 +47,7 @@ GEOM_NAMES = {
 }
 
 
-class LiveWorld:
+class InteractiveWorld:
     """Handlers for the mailbox, and what they leave to be done in every cycle.
 
     restless: the hand pushes to and fro by itself until the first message, so that a newcomer sees something move.
@@ -62,12 +62,12 @@ class LiveWorld:
             "scene": self._scene,
         }
         self.restless = restless
-        self._living: LivingHand | None = None
+        self._living: PointerHand | None = None
         self._push_ends = math.inf
         self._hand_ends = math.inf
         self._idle_next, self._idle_sign = 1.5, 1.0
         self._revision = 1
-        LivingHand(robot.world).rehearse()
+        PointerHand(robot.world).rehearse()
 
     def on_tick(self, controller: Controller) -> None:
         now = self.robot.world.time
@@ -90,7 +90,7 @@ class LiveWorld:
         to, turn = _vector("hand.to", value["to"], 3), _vector("hand.turn", value.get("turn", [0.0] * 3), 3)
         if self._living is None:
             self._let_go()
-            self._living = LivingHand(world)
+            self._living = PointerHand(world)
         self._living.wants(to, turn)
         self._hand_ends = world.time + HAND_TIMEOUT_S
         return "holding"

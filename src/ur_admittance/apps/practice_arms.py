@@ -1,4 +1,5 @@
-"""A robot whose force sensor is wired wrongly: for learning what that does, and for testing the push test."""
+"""Arms with something to find out: a simulated tool, bias, mounting and tilt that nobody told the controller, or a
+force sensor that is wired wrongly. For practising calibration and push test without a robot, and for testing them."""
 
 from types import TracebackType
 from typing import Any
@@ -7,10 +8,60 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.errors import RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.simulation import GRAVITY, FtSensor, Tool, World
+from ur_admittance.simulation.devices import Matrix
 
+NOISE_FORCE, NOISE_TORQUE = 0.1, 0.005  # [N], [Nm] standard deviation of one reading
+LARGEST_BIAS = (20.0, 1.0)  # [N], [Nm]
+LARGEST_TILT_DEG = 10.0
 FAULTS = "reaction, swap-xy, swap-yz, swap-zx, flip-x, flip-y, flip-z, or one of these with force- or torque- in front"
+
+
+def unknown_tool(model: RobotModel, seed: int = 0, mass: float = 1.5, sign: float = 1.0) -> World:
+    """A tool of ``mass`` [kg] with an eccentric centre of mass, a sensor in any orientation with a bias of up to 20 N
+    and 1 Nm per axis, noise of 0.1 N and 0.005 Nm, and a base tilted by up to 10 degrees in any direction."""
+    rng = np.random.default_rng(seed)
+    com = np.append(rng.uniform(-0.03, 0.03, 2), rng.uniform(0.02, 0.1))
+    bias = np.concatenate([limit * rng.uniform(-1.0, 1.0, 3) for limit in LARGEST_BIAS])
+    tool = Tool(mass=mass, com=(float(com[0]), float(com[1]), float(com[2])))
+    sensor = FtSensor(
+        rotation=_rows(any_rotation(rng)),
+        sign=sign,
+        bias=tuple(bias.tolist()),
+        noise_force=NOISE_FORCE,
+        noise_torque=NOISE_TORQUE,
+    )
+    heading, tilt = rng.uniform(0.0, 2.0 * np.pi), np.radians(rng.uniform(0.0, LARGEST_TILT_DEG))
+    gravity = rotation_from_rpy([0.0, tilt, heading]) @ np.array(GRAVITY)
+    return World(model, tool=tool, sensor=sensor, gravity=gravity, seed=seed)
+
+
+def truth(world: World) -> dict[str, float | list[float]]:
+    """The dotted parameters that a perfect calibration of this world would find, without the mounting's angles."""
+    sensor, tool = world.sensor, world.tool
+    R_sensor_flange = np.array(sensor.rotation).T
+    return {
+        "tool.mass": tool.mass,
+        "tool.center_of_mass": (R_sensor_flange @ (np.array(tool.com) - np.array(sensor.position))).tolist(),
+        "sensor.bias": (sensor.sign * np.array(sensor.bias)).tolist(),
+        "gravity": world.gravity.tolist(),
+    }
+
+
+def any_rotation(rng: np.random.Generator) -> np.ndarray:
+    """Uniform over all rotations: orthogonalised Gaussian columns."""
+    Q, upper = np.linalg.qr(rng.standard_normal((3, 3)))
+    Q = Q * np.sign(np.diag(upper))
+    return np.asarray(Q if np.linalg.det(Q) > 0.0 else -Q)
+
+
+def _rows(R: np.ndarray) -> Matrix:
+    first, second, third = ((float(a), float(b), float(c)) for a, b, c in R)
+    return first, second, third
 
 
 class Miswired:
