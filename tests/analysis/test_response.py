@@ -72,5 +72,5 @@ def test_motion_that_the_command_does_not_explain_tells_nothing() -> None:
 def test_an_arm_that_does_not_follow_is_refused() -> None:
     arm, world = calm_arm(0.010)
     world.step = lambda q, qd, period: None  # type: ignore[method-assign]
-    with pytest.raises(RobotError, match="times as far as it was told"):
+    with pytest.raises(RobotError, match="times as far as commanded"):
         measure_response(arm)

@@ -52,7 +52,7 @@ def test_check_then_drift_then_zero_then_check(calibrated):
 
 def test_zero_refuses_what_is_no_drift(calibrated):
     folder, _ = calibrated
-    with pytest.raises(CalibrationError, match=r"zeroing refused: .* more than a drift"):
+    with pytest.raises(CalibrationError, match=r"zeroing refused: .* more than drift"):
         typed("calibrate", "zero", str(folder / "calibration.yaml"), "--seed", "5")
 
 

@@ -72,7 +72,7 @@ REFUSED = [
     ({"sensor.sign": 0}, "sensor.sign = 0: must be 1 or -1"),
     ({"gravity": [0, 0, -1]}, "gravity = [0, 0, -1] m/s2: its norm must be 9.7 to 9.9 (turn it, don't scale it)"),
     ({"base_link": "my base"}, "base_link = 'my base': must be a name of letters, digits, _ . / -"),
-    ({"joints": list("aabcde")}, "joints = ['a', 'a', 'b', 'c', 'd', 'e']: must be six different names, a is there twice"),
+    ({"joints": list("aabcde")}, "joints = ['a', 'a', 'b', 'c', 'd', 'e']: must be six different names; a appears twice"),
     ({"dynamic_parameters": "yes"}, "dynamic_parameters = 'yes': must be true or false"),
     (
         {"workspace.min": [0, 0.5, 0], "workspace.max": [1, 0.5, 1]},

@@ -166,7 +166,7 @@ def test_files_that_are_no_recordings_are_refused_with_a_sentence(tmp_path):
         read_log(tmp_path / "nothing.mcap")
     for content in (b"", b"hello", bytes(1000), b"\x89MCAP0\r\n"):
         (tmp_path / "x").write_bytes(content)
-        with pytest.raises(LogError, match="no recording of this program"):
+        with pytest.raises(LogError, match="not a recording of this program"):
             read_log(tmp_path / "x")
     with pytest.raises(LogError, match="cannot be read"):
         read_log(tmp_path)

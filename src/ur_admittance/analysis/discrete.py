@@ -110,5 +110,5 @@ def is_stable(loop: Loop, stiffness: float, damping: float = 0.0) -> bool:
 
 
 def weight_of_new(cutoff_hz: float, T: float) -> float:
-    """Of a first-order low-pass with this cutoff [Hz] and period [s]; no cutoff: 1."""
+    """Weight of the new sample in a first-order low-pass of this cutoff [Hz] and period [s]; no cutoff: 1."""
     return 1.0 if math.isinf(cutoff_hz) else -math.expm1(-2.0 * math.pi * cutoff_hz * T)

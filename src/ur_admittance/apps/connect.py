@@ -55,7 +55,7 @@ def need_ros() -> None:
 def connected_arm(
     robot: Robot, commanding: bool = True, say: Callable[[str], None] = lambda text: None
 ) -> Iterator[tuple[CalmArm, RobotInfo]]:
-    """Connect, and tell what the robot answered; leaving the block stops it. commanding: False sends nothing."""
+    """Connect, and say what the robot answered; leaving the block stops it. commanding: False sends nothing."""
     with ExitStack() as stack:
         info = robot.connect()
         stack.push(robot.__exit__)

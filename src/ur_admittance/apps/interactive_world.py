@@ -1,4 +1,4 @@
-"""A simulated arm that other processes can touch while it runs: pull it, push it, put something before it.
+"""A simulated arm that other processes can touch while it runs: pull it, push it, put something in front of it.
 
     live = InteractiveWorld(robot)
     with Mailbox("main", handlers=live.handlers) as mailbox:
@@ -9,7 +9,7 @@ The messages (runtime/mailbox.py), positions in the base frame:
     {"hand": {"to": [x, y, z], "turn": [rx, ry, rz]}}   the hand holds the tool and wants it there [m, rad]; renew it
     {"hand": "let_go"}
     {"push": {"wrench": [6], "seconds": 1.0}}           about the TCP, base axes [N, Nm]
-    {"environment": {"kind": "floor", "stiffness": 1e4}}   before the tool, where it is now
+    {"environment": {"kind": "floor", "stiffness": 1e4}}   in front of the tool, where it is now
     {"scene": {}}                                       answered with what stands there, as JSON
 """
 
@@ -32,10 +32,10 @@ from ur_admittance.simulation.world import World
 
 Array = NDArray[np.float64]
 
-HAND_TIMEOUT_S = 0.5  # a page that has died must not keep its hand on the tool
-RAMP_S = 0.05  # rise and fall of a push: a hand is no hammer
+HAND_TIMEOUT_S = 0.5  # a page that has died must not keep holding the tool
+RAMP_S = 0.05  # rise and fall of a push: a hand is not a hammer
 MAX_PUSH_FORCE, MAX_PUSH_TORQUE, MAX_PUSH_S = 80.0, 10.0, 10.0  # [N], [Nm], [s] under the default over-force stop
-STIFFNESS_RANGE = (100.0, 200e3)  # [N/m] foam to steel; the physics step of 1 ms follows no harder contact
+STIFFNESS_RANGE = (100.0, 200e3)  # [N/m] foam to steel; a physics step of 1 ms cannot follow a stiffer contact
 KINDS = ("none", "floor", "wall", "incline", "cylinder", "hole")
 INCLINE_RAD = math.radians(15.0)
 IDLE_PUSH_N, IDLE_PUSH_S, IDLE_EVERY_S = 12.0, 0.9, 1.8  # what a restless hand does until somebody takes over
@@ -50,7 +50,7 @@ GEOM_NAMES = {
 class InteractiveWorld:
     """Handlers for the mailbox, and what they leave to be done in every cycle.
 
-    restless: the hand pushes to and fro by itself until the first message, so that a newcomer sees something move.
+    restless: the hand pushes back and forth by itself until the first message, so that a newcomer sees something move.
     """
 
     def __init__(self, robot: SimulatedRobot, restless: bool = False) -> None:
@@ -124,7 +124,7 @@ class InteractiveWorld:
         self._revision += 1
         if environment.kind == "none":
             return "free space"
-        return f"{environment.kind} of {environment.stiffness:g} N/m, {1e3 * environment.gap:g} mm before the tool"
+        return f"{environment.kind} of {environment.stiffness:g} N/m, {1e3 * environment.gap:g} mm in front of the tool"
 
     def _scene(self, controller: Controller, value: Any) -> str:
         world = self.robot.world

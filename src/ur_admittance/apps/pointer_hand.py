@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 
 STIFFNESS = (400.0, 8.0)  # [N/m, Nm/rad] of an arm that is held loosely
 DAMPING = (25.0, 0.5)  # [Ns/m, Nms/rad]
-STRENGTH = 40.0, 2.5  # [N], [Nm] that somebody gives easily; far under the default over-force stop
+STRENGTH = 40.0, 2.5  # [N], [Nm] that a person exerts easily; far below the default over-force stop
 FOLLOW_S = 0.06  # [s] smoothing of a pointer that reports twenty times a second
 FASTEST = 1.0, 2.0  # [m/s], [rad/s]
 

@@ -1,12 +1,14 @@
 """Arms with something to find out: a simulated tool, bias, mounting and tilt that nobody told the controller, or a
 force sensor that is wired wrongly. For practising calibration and push test without a robot, and for testing them."""
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.calibration.push_test import Action
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import rotation_from_rpy
@@ -18,6 +20,8 @@ from ur_admittance.simulation.devices import Matrix
 NOISE_FORCE, NOISE_TORQUE = 0.1, 0.005  # [N], [Nm] standard deviation of one reading
 LARGEST_BIAS = (20.0, 1.0)  # [N], [Nm]
 LARGEST_TILT_DEG = 10.0
+RAMP = 0.3  # [s] of a push
+FORCE, TORQUE = 15.0, 1.5  # [N], [Nm] of the hand
 FAULTS = "reaction, swap-xy, swap-yz, swap-zx, flip-x, flip-y, flip-z, or one of these with force- or torque- in front"
 
 
@@ -125,3 +129,15 @@ def _matrix(name: str) -> NDArray[np.float64] | None:
     if kind == "flip" and axes and set(axes) <= set("xyz"):
         return np.diag([-1.0 if axis in axes else 1.0 for axis in "xyz"])
     return None
+
+
+def pushing_hand(world: World) -> tuple[Callable[[Action], None], Callable[[Action], None]]:
+    """For `push_test`: a hand that pushes at the TCP with 15 N and twists with 1.5 Nm when asked, then lets go."""
+
+    def ask(action: Action) -> None:
+        full = np.zeros(6)
+        part = slice(3, 6) if action.is_twist else slice(0, 3)
+        full[part] = (TORQUE if action.is_twist else FORCE) * action.direction
+        world.push(lambda t: min(1.0, t / RAMP) * full)
+
+    return ask, lambda action: world.let_go()

@@ -60,7 +60,7 @@ def run_real(
             with realtime(LOOP_PRIORITY):
                 response = measure_response(CalmArm(robot, arm, robot.period))
             robot.stop()
-            say(f"the arm answers after {1e3 * response.time:.0f} ms (robot.response_time)")
+            say(f"the arm responds after {1e3 * response.time:.0f} ms (robot.response_time)")
             controller.set_parameters({"robot.response_time": response.time})
         elif parameters.robot.response_time == 0.0:
             say("robot.response_time is unknown: 20 ms is assumed; measure it with --measure-response")

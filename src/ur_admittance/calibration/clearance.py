@@ -35,7 +35,7 @@ class Clearance:
         self._floor = min(FLOOR, float(self._points(start[None])[1][..., 2].min()) - 0.01)
         why = self.problem(start)
         if why:
-            raise CalibrationError(f"the start posture is no good for a calibration: {why}; move the arm first.")
+            raise CalibrationError(f"the start posture is not suitable for a calibration: {why}; move the arm first.")
 
     def _points(self, q: Array) -> tuple[Array, Array, Array]:
         """Points of the arm without wrist (n, k, 3), of the tool (n, l, 3), and the TCP (n, 3), base axes [m]."""

@@ -123,10 +123,10 @@ def _check_plausible(result: ToolCalibration) -> None:
     lever = float(np.linalg.norm(result.center_of_mass)) if result.center_of_mass is not None else 0.0
     deviation = result.deviation
     if result.mass > LARGEST_MASS:
-        _refuse(f"a tool of {result.mass:.1f} kg is not believable (at most {LARGEST_MASS:.0f} kg); check the units.")
+        _refuse(f"a tool of {result.mass:.1f} kg is not plausible (at most {LARGEST_MASS:.0f} kg); check the units.")
     if lever > LARGEST_LEVER:
         _refuse(
-            f"a centre of mass {lever:.2f} m from the sensor is not believable (at most {LARGEST_LEVER:.0f} m); check "
+            f"a centre of mass {lever:.2f} m from the sensor is not plausible (at most {LARGEST_LEVER:.0f} m); check "
             "the unit of the torque (Nm) and that nothing touches the tool."
         )
     if deviation.rotation > VAGUE_ROTATION or deviation.center_of_mass > VAGUE_CENTER:
@@ -146,8 +146,9 @@ def _light(
     bias = rest[result.used].mean(axis=0)
     note = (
         f"The weight beyond the sensor is {result.mass * STANDARD_GRAVITY:.2f} N, below the {lightest:.1f} N from "
-        "which a centre of mass and a mounting can be told: both are withheld (centre of mass at the sensor, mounting "
-        "and gravity as configured). If the tool is heavier than that, its payload setting already compensates it."
+        "which centre of mass and mounting can be determined: both are withheld (centre of mass at the sensor, "
+        "mounting and gravity as configured). If the tool is heavier than that, the payload setting of the robot "
+        "already compensates it."
     )
     return replace(
         result,
@@ -172,7 +173,7 @@ def _with_notes(result: ToolCalibration, parameters: Parameters) -> ToolCalibrat
             f"The sensor is turned by {np.degrees(angle):.1f} degrees about [{axis}] against its configuration."
         )
     if np.degrees(result.tilt) > 1.0:
-        notes.append(f"The base is tilted by {np.degrees(result.tilt):.1f} degrees; `gravity` carries it.")
+        notes.append(f"The base is tilted by {np.degrees(result.tilt):.1f} degrees; `gravity` includes it.")
     return replace(result, notes=tuple(notes))
 
 

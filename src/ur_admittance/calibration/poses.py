@@ -43,7 +43,7 @@ def choose(
             "the poses by hand (--manual)."
         )
     R_flange_base = np.array([model.forward(q)[0].T for q in candidates])
-    chosen = _most_telling(information(R_flange_base, parameters.gravity), count)
+    chosen = _most_informative(information(R_flange_base, parameters.gravity), count)
     return _short_path(candidates[chosen], q0)
 
 
@@ -77,7 +77,7 @@ def _narrower(of_model: Array, given: tuple[float | None, ...] | None) -> Array:
     return np.array([bound if value is None else value for value, bound in zip(given, of_model, strict=True)])
 
 
-def _most_telling(info: Array, count: int) -> list[int]:
+def _most_informative(info: Array, count: int) -> list[int]:
     """Indices whose summed information has the largest determinant, one after the other."""
     total = TINY * np.eye(info.shape[1])
     chosen: list[int] = []
@@ -113,7 +113,7 @@ def information(R_flange_base: Array, gravity: ArrayLike = (0.0, 0.0, -1.0)) -> 
 
 def excitation(R_flange_base: Array, gravity: ArrayLike = (0.0, 0.0, -1.0)) -> float:
     """Smallest eigenvalue of the mean information: variance of the worst-determined combination is noise^2 / (n m^2
-    g^2 excitation). 0: something cannot be told at all; well-chosen wrist poses reach 0.1 and more."""
+    g^2 excitation). 0: some combination cannot be determined at all; well-chosen wrist poses reach 0.1 or more."""
     return float(max(0.0, np.linalg.eigvalsh(information(R_flange_base, gravity).mean(axis=0))[0]))
 
 

@@ -1,9 +1,9 @@
-"""How late a robot answers: the time from a command to the motion it asks for, delay and servo lag together.
+"""How late a robot responds: the time from a command to the motion it asks for, delay and servo lag together.
 
     response = measure_response(arm)                      a gentle sine of 1.5 mm, two and a half seconds
-    response = response_from_motion(qd_command, qd, T)    from any recorded motion; None when it tells too little
+    response = response_from_motion(qd_command, qd, T)    from any recorded motion; None when there is too little of it
 
-The result belongs into robot.response_time: margin, stabiliser and the felt mass are computed from it.
+The result belongs in robot.response_time: margin, stabiliser and the felt mass are computed from it.
 """
 
 import math
@@ -24,7 +24,7 @@ SWINGS = 4  # that count, after one to get going
 LONGEST = 0.15  # [s] that is believed
 FAITHFUL = (0.8, 1.25)  # measured over commanded swing of an arm that follows
 EXPLAINED = 0.95  # share of the measured motion that is the late command
-SLOWEST = 0.01  # [rad/s] root mean square: less motion tells nothing
+SLOWEST = 0.01  # [rad/s] root mean square: less motion says nothing
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Response:
     explained: float  # share of the measured motion that this command explains, 0..1
 
     def __str__(self) -> str:
-        return f"the arm answers after {1e3 * self.time:.1f} ms"
+        return f"the arm responds after {1e3 * self.time:.1f} ms"
 
 
 def measure_response(arm: CalmArm, joint: int = 0) -> Response:
@@ -88,7 +88,7 @@ def _from_phase(t: Array, speed: Array, omega: float, commanded: float) -> Respo
     explained = 1.0 - float(np.var(left) / max(np.var(speed), 1e-30))
     if not FAITHFUL[0] < gain < FAITHFUL[1]:
         raise RobotError(
-            f"response: the arm moved {gain:.2f} times as far as it was told (expected {FAITHFUL[0]} to "
+            f"response: the arm moved {gain:.2f} times as far as commanded (expected {FAITHFUL[0]} to "
             f"{FAITHFUL[1]}); is its speed slider at 100 %?"
         )
     if not 0.0 <= late < LONGEST or explained < EXPLAINED:

@@ -96,7 +96,7 @@ class ToolCalibration:
         lines = [f"{name:16}{value:44}+- {deviation}" for name, value, deviation in rows]
         lines += [
             "",
-            f"{int(self.used.sum())} poses used of {len(self.used)}, excitation {self.excitation:.3f} (0.1 and more "
+            f"{int(self.used.sum())} poses used of {len(self.used)}, excitation {self.excitation:.3f} (0.1 or more "
             f"is good), condition number {self.condition:.0f}",
             f"residual  {_three(channels[:3], 3)} N   {_three(channels[3:], 4)} Nm  (RMS per axis)",
             f"noise     {self.noise[0]:.3f} N   {self.noise[1]:.4f} Nm  (one sample)",
@@ -121,7 +121,7 @@ class ToolCalibration:
             axis.set_ylabel(f"{what} residual [{unit}]")
         axes[0].legend(ncols=4, fontsize="small")
         axes[1].set_xlabel("pose")
-        axes[0].set_title(f"Tool {self.mass:.3f} kg, {self.robot}: what the model leaves over")
+        axes[0].set_title(f"Tool {self.mass:.3f} kg, {self.robot}: what the model does not explain")
         chart.savefig(path, dpi=120)
 
 

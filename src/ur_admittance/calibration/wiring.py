@@ -4,7 +4,7 @@ In configured sensor axes a push F at the lever l (sensor to TCP) gives the chan
 
     f = P_force F          t = P_torque (l x F + couple)        P: signed permutations, both identity when all is right
 
-The 48 signed permutations are tried one by one. If no one fits the force, a mounting rotated by any angle is.
+The 48 signed permutations are tried one by one. If none fits the force, a mounting rotated by any angle is tried.
 """
 
 from dataclasses import dataclass, field
@@ -54,7 +54,7 @@ class Diagnosis:
     """What is wrong, most basic first; empty findings: nothing."""
 
     findings: tuple[str, ...]
-    changes: dict[str, Any] = field(default_factory=dict)  # parameters that mend it, where parameters can
+    changes: dict[str, Any] = field(default_factory=dict)  # parameters that fix it, where parameters can
 
     @property
     def good(self) -> bool:
@@ -62,7 +62,7 @@ class Diagnosis:
 
 
 class Unclear(Exception):
-    """The pushes do not tell; the sentence says what to do again."""
+    """The pushes contradict each other; the sentence says which one to repeat."""
 
 
 def find_wiring(felt: list[Felt], lever: Array) -> Wiring:
@@ -114,7 +114,7 @@ def _force_wiring(pushes: list[Felt]) -> tuple[Array, bool]:
     off = np.degrees(_angles(nearest @ asked, felt))
     i = int(np.argmax(off))
     raise Unclear(
-        f"the pushes do not tell: '{pushes[i].name}' lies {off[i]:.0f} degrees off "
+        f"the pushes contradict each other: '{pushes[i].name}' is {off[i]:.0f} degrees off "
         "any wiring that fits the others; push again, straight along the axis and only along it."
     )
 
@@ -185,7 +185,7 @@ def describe(wiring: Wiring, parameters: Parameters) -> Diagnosis:
 
 
 def _common(P: Array, parameters: Parameters, changes: dict[str, Any]) -> list[str]:
-    """Force and torque are wired alike: sign, mounting, or the same channels exchanged."""
+    """Force and torque are wired alike: sign, mounting, or the same channels swapped."""
     findings = []
     if np.linalg.det(P) < 0.0:
         simple = _simple(P)
@@ -218,7 +218,7 @@ def _simple(P: Array) -> str:
 
 
 def _channels(P: Array, what: str) -> list[str]:
-    """Exchange and signs of three channels; row i says what channel i carries."""
+    """Order and signs of three channels; row i says what channel i carries."""
     if np.allclose(P, np.eye(3)):
         return []
     moved = [i for i in range(3) if abs(P[i, i]) < 0.5]
@@ -228,9 +228,7 @@ def _channels(P: Array, what: str) -> list[str]:
         words.append(f"{AXES[moved[0]]} and {AXES[moved[1]]} are swapped")
     elif len(moved) == 3:
         source = [AXES[int(np.argmax(np.abs(P[i])))] for i in range(3)]
-        words.append(
-            "axes are exchanged in a circle: " + ", ".join(f"channel {AXES[i]} carries {source[i]}" for i in range(3))
-        )
+        words.append("axes are permuted: " + ", ".join(f"channel {AXES[i]} carries {source[i]}" for i in range(3)))
     if flipped:
         one = len(flipped) == 1
         lead = "channel " if moved and one else "channels " if moved else ""
@@ -239,7 +237,7 @@ def _channels(P: Array, what: str) -> list[str]:
 
 
 def _lever_words(wiring: Wiring, parameters: Parameters, changes: dict[str, Any]) -> str:
-    """The torque of a push tells where it acts, except along the push; three pushes tell all of it."""
+    """The torque of a push shows where it acts, except along the push; three pushes show all of it."""
     R_flange_sensor = rotation_from_rpy(parameters.sensor.rotation)
     tcp = np.array(parameters.sensor.position) + R_flange_sensor @ wiring.lever
     configured = np.array(parameters.tool.tcp[:3])

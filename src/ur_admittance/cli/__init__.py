@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli import bench, calibrate, check, check_frames, compare, demo, log, params, run, sim, stability
+from ur_admittance.cli import bench, calibrate, check, compare, demo, log, params, run, sim, stability
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -18,7 +18,7 @@ app = typer.Typer(
 app.add_typer(params.app, name="params")
 app.add_typer(calibrate.app, name="calibrate")
 app.command()(check.check)
-app.command("check-frames")(check_frames.check_frames)
+app.command("check-frames")(check.check_frames)
 app.command()(demo.demo)
 app.command()(sim.sim)
 app.command()(stability.stability)

@@ -103,7 +103,7 @@ def _listed_poses(arm: "CalmArm", parameters: "Parameters", count: int, reach: f
         angles = " ".join(f"{angle:7.1f}" for angle in np.degrees(q))
         typer.echo(f"{number:4}  {angles:48}  {' '.join(f'{x:5.2f}' for x in R[:, 2])}")
     value = excitation(np.array([R.T for R in axes]), parameters.gravity)
-    typer.echo(f"excitation {value:.3f} (0.1 and more is good)")
+    typer.echo(f"excitation {value:.3f} (0.1 or more is good)")
     return chosen
 
 
@@ -119,7 +119,8 @@ def _by_hand(arm: "CalmArm", parameters: "Parameters", simulated: bool, count: i
                 return False
             arm.move(guided[number - 1])
             return True
-        answer = typer.prompt(f"pose {number}: Enter when the arm stands (q: enough)", default="", show_default=False)
+        question = f"pose {number}: press Enter when the arm stands still (q: done)"
+        answer = typer.prompt(question, default="", show_default=False)
         return not str(answer).strip().lower().startswith("q")
 
     return next_pose

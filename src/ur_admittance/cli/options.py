@@ -21,6 +21,19 @@ if TYPE_CHECKING:
     from ur_admittance.params import Parameters
     from ur_admittance.runtime.robot import Robot
 
+ModelOption = Annotated[str, typer.Option("--model", help="UR type: ur3e, ur5e, ur10e, ur20 ...")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="Change a parameter: admittance.mass=4 (x, y, z alike) or =[4,4,4,0.4,0.4,0.4] (repeatable)."
+    ),
+]
+LogOption = Annotated[
+    Path | None, typer.Option("--log", help="Record the run (.mcap); an existing file is never overwritten.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
+
 CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is no danger
 
 
@@ -29,7 +42,7 @@ class ArmOptions:
     """Which arm."""
 
     robot: Annotated[str, typer.Option("--robot", help="sim, ros, or the address of an arm.")] = "sim"
-    model: Annotated[str, typer.Option("--model", help="Type of the arm, such as ur5e.")] = "ur5e"
+    model: ModelOption = "ur5e"
 
     @property
     def simulated(self) -> bool:
@@ -93,7 +106,7 @@ class SensorOptions(ArmOptions):
 class MovingOptions(SensorOptions):
     """For commands that move the arm from pose to pose."""
 
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")] = False
+    yes: YesOption = False
     reach: Annotated[float | None, typer.Option("--reach", help="Farthest part of the tool from the flange [m].")] = (
         None
     )

@@ -50,10 +50,12 @@ def filled(values: dict[str, Any]) -> dict[str, Any]:
     return values
 
 
-def parameters_from(name: str) -> "Parameters":
-    """A preset by its name, or a parameter file by its path."""
-    from ur_admittance.params import PRESETS, load_parameters, preset
+def parameters_from(name: str | None) -> "Parameters":
+    """A preset by its name, or a parameter file by its path; None: the defaults."""
+    from ur_admittance.params import PRESETS, Parameters, load_parameters, preset
 
+    if name is None:
+        return Parameters()
     if name in PRESETS:
         return preset(name)
     if Path(name).suffix in (".yaml", ".yml") or Path(name).exists():

@@ -54,7 +54,7 @@ def check_relations(p: "Parameters") -> "Parameters":
         raise refuse("gravity", p.gravity, f"its norm must be {GRAVITY[0]} to {GRAVITY[1]} (turn it, don't scale it)")
     for name in p.joints:
         if p.joints.count(name) > 1:
-            raise refuse("joints", p.joints, f"must be six different names, {name} is there twice")
+            raise refuse("joints", p.joints, f"must be six different names; {name} appears twice")
     return p
 
 

@@ -34,7 +34,7 @@ EVERY_NODE = "/**"
 INCLUDE = "include"  # a file name or a list of them; this file has the last word
 LARGEST_FILE = 1_000_000  # [bytes] a parameter file has a few kilobytes
 
-# Parameters that every ROS node has by itself; they stand in the same file and are not ours to judge.
+# Parameters that every ROS node has by itself; they appear in the same file and are not ours to judge.
 OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides")
 
 
@@ -64,7 +64,7 @@ def parse_parameters(text: str, file: str, node: str | None = None, folder: Path
 
 
 def load_values(path: str | Path, node: str | None = None) -> dict[str, Any]:
-    """Dotted name -> value of what stands in a file, not yet validated."""
+    """Dotted name -> value of what a file contains, not yet validated."""
     path = Path(path)
     return {name: entry.value for name, entry in _resolved(_read(path), str(path), node, path.parent).items()}
 
@@ -170,7 +170,7 @@ def _sections(root: Node, file: str, prefix: str = "") -> Iterator[tuple[str, No
         elif isinstance(value, MappingNode):
             yield from _sections(value, file, f"{prefix.rstrip('/')}/{key.value.lstrip('/')}")
         else:
-            raise ParameterError(f"{file}:{_line(key)}: {key.value} stands outside '{SECTION}:'")
+            raise ParameterError(f"{file}:{_line(key)}: {key.value} is outside '{SECTION}:'")
 
 
 def _chosen(sections: dict[str, Node], node: str | None, file: str) -> list[Node]:

@@ -135,7 +135,7 @@ def record(name: str, path: str | Path) -> str:
     """Record the controller called `name` until it ends or SIGTERM comes; returns one line about what was recorded."""
     stop: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: stop.append(number))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the controller; its last cycles belong into the file
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the controller; its last cycles belong in the file
     with TelemetryReader(name) as reader:
         sys.stdout.write("recording\n")
         sys.stdout.flush()

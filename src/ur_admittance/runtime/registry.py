@@ -26,7 +26,7 @@ def shared_file(name: str, purpose: str) -> Path:
 
 
 def running_controllers() -> list[str]:
-    """Names of the controllers that run now; what a killed one left behind is removed on the way."""
+    """Names of the controllers that run now; what a killed one left behind is removed too."""
     names = []
     for path in sorted(shared_file("x", "telemetry").parent.glob("ur_admittance.*.telemetry")):
         try:

@@ -67,7 +67,7 @@ def _sideways(part: Trace, axis: Array) -> float:
 
 
 def spring(setup: Setup) -> Outcome:
-    """With a spring of 300 N/m: 15 N push the tool to F/K, released it returns to where it was."""
+    """With a spring of 300 N/m: 15 N pushes the tool to F/K; released, it returns to where it was."""
     size, pushed, after = 15.0, 3.0, 3.0
     own = {"admittance.stiffness": [300.0] * 3 + [20.0] * 3}
     stage = Stage(setup, own, duration=pushed + after + 1.6)
@@ -101,7 +101,7 @@ def spring(setup: Setup) -> Outcome:
 
 
 def hand_guiding(setup: Setup) -> Outcome:
-    """A hand leads the tool to four places, then moves it to and fro at 1 Hz: how heavy does the arm feel?"""
+    """A hand leads the tool to four places, then moves it back and forth at 1 Hz: how heavy does the arm feel?"""
     places = np.zeros((6, 6))
     places[1:5, :3] = [[0.1, 0.05, 0.0], [0.1, -0.1, 0.08], [-0.08, -0.05, 0.05], [0.0, 0.0, -0.05]]
     places[2, 5], places[3, 4] = 0.3, 0.2
