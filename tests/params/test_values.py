@@ -132,3 +132,16 @@ def test_parameters_are_frozen():
 def test_every_parameter_has_a_unit_and_help():
     assert set(rows()) == set(Parameters().flat())
     assert all(row.unit and row.help and row.allowed for row in rows().values())
+
+
+def test_the_table_knows_the_bounds_of_numbers_and_the_choices_of_words():
+    table = rows()
+    assert table["velocity_scale_factor"].bounds == (0.0, 1.0)
+    assert table["control_rate"].bounds == (125.0, 1000.0)
+    assert table["admittance.damping"].bounds == (0.0, 1e6)  # of each element
+    assert table["control_frame"].choices == ("base", "tcp", "task", "normal")
+    assert table["base_link"].choices == ()
+    for name, row in table.items():
+        assert (row.bounds is not None) == (row.kind == "number"), name
+        if row.choices:
+            assert row.default in row.choices

@@ -174,6 +174,14 @@ def test_files_that_are_no_recordings_are_refused_with_a_sentence(tmp_path):
         Recorder(tmp_path / "no" / "run.mcap")
 
 
+@pytest.mark.parametrize("record", [Recorder, lambda path: RecorderProcess("nobody-there", path)])
+def test_no_recorder_writes_over_an_existing_file(tmp_path, record):
+    (tmp_path / "run.mcap").write_text("an older run")
+    with pytest.raises(LogError, match="exists already"):
+        record(tmp_path / "run.mcap")
+    assert (tmp_path / "run.mcap").read_text() == "an older run"
+
+
 def test_a_full_disk_ends_the_recording_with_a_sentence_and_the_loop_goes_on(controller, robot):
     recorder = Recorder("/dev/full", model="ur5e")
     report = run(controller, robot, LockstepClock(500.0), duration=1.0, telemetry=recorder)

@@ -30,7 +30,7 @@ class Margin:
     axis: int
     loop_delay: float  # T_eq [s]
     assumed: bool  # robot.response_time is unknown, a typical one was taken
-    stable_stiffness: float  # softest surface on which contact does not die down [N/m], inf: stable on any
+    stable_stiffness: float  # stiffest surface on which contact dies down [N/m], inf: any
     safe_stiffness: float  # on which half the damping would be enough [N/m], inf: any
     passive_up_to: float  # [Hz]
     apparent_mass: float  # [kg] felt at 1 Hz
@@ -48,7 +48,7 @@ def damping_rule(loop: Loop, stiffness: float) -> float:
 
 
 def largest_stable_stiffness(loop: Loop) -> float:
-    """Softest surface [N/m] on which contact does not die down, from the eigenvalues. Infinite: stable on any."""
+    """Stiffest surface [N/m] on which contact still dies down, from the eigenvalues. Infinite: stable on any."""
     if not is_stable(loop, SOFTEST):
         return 0.0
     guess = min(edge_of_stability(loop), RIGID)

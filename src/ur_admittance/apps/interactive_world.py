@@ -10,7 +10,7 @@ The messages (runtime/mailbox.py), positions in the base frame:
     {"hand": "let_go"}
     {"push": {"wrench": [6], "seconds": 1.0}}           about the TCP, base axes [N, Nm]
     {"environment": {"kind": "floor", "stiffness": 1e4}}   in front of the tool, where it is now
-    {"scene": {}}                                       answered with what stands there, as JSON
+    {"scene": {}}                                       answered with what is there, as JSON
 """
 
 import json

@@ -38,7 +38,7 @@ class Response:
 
 
 def measure_response(arm: CalmArm, joint: int = 0) -> Response:
-    """Swing one joint by a few milliradians and compare: q(t) = command(t - response). The arm returns to its place.
+    """Swing one joint by a few milliradians and compare: q(t) = command(t - response). The arm returns to where it was.
     RobotError when it does not follow."""
     start = arm.q
     swing = _swing(arm, start, joint)

@@ -137,7 +137,7 @@ def judge(readings: list[Reading], parameters: Parameters) -> Verdict:
 
 def offset(arm: CalmArm, parameters: Parameters) -> Array:
     """Zeroing: what the free tool reads here after compensation, sensor frame (6,) [N, Nm]. CalibrationError when the
-    arm moves, the reading is unsteady, or it is more than any drift."""
+    arm moves, the reading is unsteady, or the wrench is larger than any drift."""
     change: Array = judge([arm.read_at_rest()], parameters).residual[0]
     force, torque = float(np.linalg.norm(change[:3])), float(np.linalg.norm(change[3:]))
     if force > LARGEST_DRIFT[0] or torque > LARGEST_DRIFT[1]:

@@ -34,7 +34,7 @@ LogOption = Annotated[
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
 
-CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is no danger
+CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless
 
 
 @dataclass(frozen=True)

@@ -52,7 +52,7 @@ class Log:
 
 
 def read_log(path: str | Path) -> Log:
-    """Read a recording; a cut-off file gives what it holds (`complete` is False), anything else a LogError."""
+    """Read a recording; a file that was cut off gives what it holds (`complete` is False), anything else a LogError."""
     path = Path(path)
     log = Log(path)
     parts: dict[str, list[tuple[int, bytes]]] = {kind: [] for kind in RECORDS}
@@ -75,7 +75,7 @@ def read_log(path: str | Path) -> Log:
 
 
 def _read(file: Any, log: Log, parts: dict[str, list[tuple[int, bytes]]]) -> bool:
-    """Fill `log` and `parts`; True if the file has its end."""
+    """Fill `log` and `parts`; True if the file is complete."""
     kinds: dict[int, str] = {}
     try:
         for entry in StreamReader(file, validate_crcs=True).records:

@@ -109,7 +109,7 @@ def workspace(setup: Setup) -> Outcome:
 
 
 def dropout(setup: Setup) -> Outcome:
-    """The sensor falls silent in full motion: it brakes and says why, then is reset and goes on."""
+    """The sensor falls silent in full motion: the arm brakes and says why, then is reset and goes on."""
     stage = Stage(setup, duration=4.0)
     stage.world.push([0.0, 25.0, 0.0, 0.0, 0.0, 0.0])
     stage.run(0.6)
