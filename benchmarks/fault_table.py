@@ -98,18 +98,18 @@ LOCKSTEP: dict[str, Callable[[Stage], None]] = {
 
 CHILD = """
 import sys, time
-from ur_admittance.apps.live.run import run_live
-import ur_admittance.apps.live.world as live
+from ur_admittance.apps.simulated_arm import run_simulated
+import ur_admittance.apps.interactive_world as live
 live.IDLE_PUSH_N, live.IDLE_PUSH_S, live.IDLE_EVERY_S = 25.0, 30.0, 100.0
 stall = float(sys.argv[2])
-tick = live.LiveWorld.on_tick
+tick = live.InteractiveWorld.on_tick
 def on_tick(self, controller):
     if stall and not hasattr(self, "stalled") and self.robot.world.time > 2.6:
         self.stalled = True
         time.sleep(stall)
     return tick(self, controller)
-live.LiveWorld.on_tick = on_tick
-run_live(name=sys.argv[1], restless=True, duration=float(sys.argv[3]), log=__import__("pathlib").Path(sys.argv[4]))
+live.InteractiveWorld.on_tick = on_tick
+run_simulated(name=sys.argv[1], restless=True, duration=float(sys.argv[3]), log=__import__("pathlib").Path(sys.argv[4]))
 """
 
 

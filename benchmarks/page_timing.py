@@ -41,13 +41,15 @@ def main() -> None:
     if options.drive:
         drive(options.drive)
         return
-    from ur_admittance.apps.live.run import run_live  # not in the visitor's process
+    from ur_admittance.apps.simulated_arm import run_simulated  # not in the visitor's process
 
     alone, together, shares = [], [], []
     for i in range(options.rounds):
-        alone.append(p99(run_live(name=NAME, duration=options.seconds)))
+        alone.append(p99(run_simulated(name=NAME, duration=options.seconds)))
         drags = Drags()
-        together.append(p99(run_live(name=NAME, duration=options.seconds, beside=functools.partial(dragged, drags))))
+        together.append(
+            p99(run_simulated(name=NAME, duration=options.seconds, beside=functools.partial(dragged, drags)))
+        )
         if drags.count == 0:
             sys.exit("the ball was never dragged: take more --seconds, or a machine with less to do")
         shares.append(drags.share)

@@ -8,9 +8,9 @@ VARIANTS = {
     "twice the damping": {"admittance.damping": [128.0, 128.0, 128.0, 6.4, 6.4, 6.4]},
     "a spring of 300 N/m": {"admittance.stiffness": [300.0, 300.0, 300.0, 0.0, 0.0, 0.0]},
 }
-print(f"{'10 N for one second':28}{'top speed':>12}{'way after 3 s':>16}{'off ideal':>11}")
+print(f"{'10 N for one second':28}{'top speed':>12}{'moved after 3 s':>16}{'off ideal':>11}")
 for name, changes in VARIANTS.items():
     outcome = run_scenario("push", Setup(changes=changes))
     speed = 1000 * abs(outcome.trace.command["twist"][:, 1]).max()
     metric = {m.name: m.value for m in outcome.metrics}
-    print(f"{name:28}{speed:9.0f} mm/s{metric['way']:13.1f} mm{metric['rms_error']:9.2f} %")
+    print(f"{name:28}{speed:9.0f} mm/s{metric['distance']:13.1f} mm{metric['rms_error']:9.2f} %")

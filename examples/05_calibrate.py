@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from ur_admittance.apps.unknown_tool import truth, unknown_tool
-from ur_admittance.calibration import report, session
+from ur_admittance.apps.practice_arms import truth, unknown_tool
+from ur_admittance.calibration import session
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.file import save_calibration, with_calibration
 from ur_admittance.model import robot_model
@@ -16,7 +16,7 @@ parameters = Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]})
 with SimulatedRobot(world) as robot:
     arm = CalmArm(robot, model, 0.002)
     result = session.calibrate(arm, parameters)
-    print(report.text(result))
+    print(result)
     save_calibration(result, Path("calibration.yaml"))
     verdict = session.check(arm, with_calibration(parameters, Path("calibration.yaml")))
 print(f"true mass {truth(world)['tool.mass']} kg; in three new orientations: {verdict}")

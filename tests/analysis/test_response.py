@@ -5,7 +5,7 @@ import pytest
 
 from ur_admittance.apps.scenarios.stage import Setup, Stage, response_time
 from ur_admittance.calibration.arm import CalmArm
-from ur_admittance.calibration.response import WAY, measure_response, response_from_motion
+from ur_admittance.calibration.response import AMPLITUDE, measure_response, response_from_motion
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.simulation import Servo, World
@@ -36,7 +36,7 @@ def test_a_gentle_swing_tells_delay_plus_servo_lag(delay: float, mode: str) -> N
     measured = measure_response(arm)
     truth = response_time(Servo(delay=delay))
     assert abs(measured.time - truth) < max(0.1 * truth, 0.002)
-    assert 0.5 * WAY < farthest < 2.0 * WAY  # the TCP is a little further out than the flange
+    assert 0.5 * AMPLITUDE < farthest < 2.0 * AMPLITUDE  # the TCP is a little further out than the flange
     assert np.linalg.norm(world.pose()[1] - home) < 1e-4
 
 
@@ -72,5 +72,5 @@ def test_motion_that_the_command_does_not_explain_tells_nothing() -> None:
 def test_an_arm_that_does_not_follow_is_refused() -> None:
     arm, world = calm_arm(0.010)
     world.step = lambda q, qd, period: None  # type: ignore[method-assign]
-    with pytest.raises(RobotError, match="times as far as it was told"):
+    with pytest.raises(RobotError, match="times as far as commanded"):
         measure_response(arm)

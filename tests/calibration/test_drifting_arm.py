@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ur_admittance.apps.unknown_tool import truth, unknown_tool
+from ur_admittance.apps.practice_arms import truth, unknown_tool
 from ur_admittance.calibration import session
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.control import AdmittanceController

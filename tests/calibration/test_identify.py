@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ur_admittance.calibration import fit as sensor_model
 from ur_admittance.calibration import identify
-from ur_admittance.calibration import model as sensor_model
 from ur_admittance.calibration.result import expected_reading
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model import robot_model
@@ -177,11 +177,11 @@ def test_centre_of_mass_metres_away_is_refused():
     """A published calibration of a real arm has 0.072 kg, 2.59 m in front of the sensor."""
     bench = Bench(12)
     bench.com = np.array([0.0, 0.0, 2.59])
-    assert "2.59 m from the sensor is not believable" in refused(bench.readings(12))
+    assert "2.59 m from the sensor is not plausible" in refused(bench.readings(12))
 
 
-def test_forces_in_the_wrong_unit_are_refused_as_an_unbelievable_mass():
-    assert "not believable" in refused(Bench(13, mass=150.0).readings(12))
+def test_forces_in_the_wrong_unit_are_refused_as_an_implausible_mass():
+    assert "not plausible" in refused(Bench(13, mass=150.0).readings(12))
 
 
 G = 9.80665

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from ur_admittance.apps.unknown_tool import truth, unknown_tool
-from ur_admittance.calibration import report, session
+from ur_admittance.apps.practice_arms import truth, unknown_tool
+from ur_admittance.calibration import session
 from ur_admittance.calibration.arm import CALM_ACCELERATION, CALM_SPEED, CalmArm
-from ur_admittance.calibration.excitation import excitation
 from ur_admittance.calibration.file import save_calibration, with_calibration
-from ur_admittance.calibration.poses import choose
+from ur_admittance.calibration.poses import choose, excitation
 from ur_admittance.calibration.readings import Reading
 from ur_admittance.calibration.result import expected_reading
 from ur_admittance.errors import CalibrationError, ParameterError, RobotError
@@ -79,10 +78,10 @@ def test_calibration_file_is_included_by_a_parameter_file(tmp_path, parameters):
     assert loaded.admittance.mass[0] == 5.0
     assert np.allclose(loaded.sensor.bias, found.bias, atol=1e-7)
     assert with_calibration(Parameters(), tmp_path / "calibration.yaml").tool == loaded.tool
-    text = report.text(found)
+    text = str(found)
     assert "tool mass" in text
     assert "excitation" in text
-    report.figure(found, tmp_path / "figure.png")
+    found.save_figure(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -98,7 +97,7 @@ def test_included_files_are_refused_with_the_place_of_the_mistake(tmp_path):
     with pytest.raises(ParameterError, match="must not include another"):
         load_parameters(mine)
     other.write_text("/**:\n  ros__parameters:\n    admittance.mass: [1, 1, 1, 1, 1, 1]\n    tool.mass: 1\n")
-    with pytest.raises(CalibrationError, match="does not belong into a calibration file"):
+    with pytest.raises(CalibrationError, match="does not belong in a calibration file"):
         with_calibration(Parameters(), other)
 
 
@@ -199,13 +198,13 @@ def test_reading_at_rest_is_the_mean_of_still_samples(arm):
 
 def test_moving_hand_on_the_tool_is_refused_while_sampling(arm):
     arm.world.push(lambda t: [3 * np.sin(5 * t), 0, 0, 0, 0, 0])
-    with pytest.raises(CalibrationError, match="is the tool touched"):
+    with pytest.raises(CalibrationError, match="is something touching the tool"):
         arm.read_at_rest(0.5, patience=1.0)
 
 
 def test_growing_contact_is_refused_while_sampling(arm):
     arm.world.push(lambda t: [0, 0, 1.2 * t, 0, 0, 0])
-    with pytest.raises(CalibrationError, match="wanders"):
+    with pytest.raises(CalibrationError, match="drifts"):
         arm.read_at_rest(0.5, patience=1.0)
 
 
@@ -223,7 +222,7 @@ def test_moving_arm_is_refused_while_sampling(arm):
             return self.robot.write(command)
 
     arm.robot = Restless(arm.robot)
-    with pytest.raises(CalibrationError, match="the arm moves"):
+    with pytest.raises(CalibrationError, match="the arm is moving"):
         arm.read_at_rest(0.5, patience=1.0)
 
 

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.apps.miswired import with_fault
+from ur_admittance.apps.practice_arms import pushing_hand, with_fault
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.push_test import push_test
-from ur_admittance.cli.check_frames import _simulated_hand
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
@@ -30,7 +29,7 @@ def outcome(parameters=TCP, fault="", rotation=None, model="ur5e", q=None, sign=
     robot = SimulatedRobot(world)
     device = with_fault(robot, fault) if fault else robot
     with device:
-        return push_test(CalmArm(device, world.model, 0.002), parameters, *_simulated_hand(world))
+        return push_test(CalmArm(device, world.model, 0.002), parameters, *pushing_hand(world))
 
 
 @pytest.mark.parametrize(
@@ -49,7 +48,7 @@ def test_wrong_channels_of_a_simulated_sensor_are_named(fault, sentence):
     assert outcome(fault=fault).diagnosis.findings == ((sentence,) if sentence else ())
 
 
-def test_turned_mounting_is_named_and_the_proposed_rotation_mends_it():
+def test_turned_mounting_is_named_and_the_proposed_rotation_fixes_it():
     turned = Rotation.from_euler("z", 90, degrees=True)
     found = outcome(rotation=turned)
     assert found.diagnosis.findings[0].startswith("mounting is rotated by 90 degrees about z")

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.calibration.wiring import SIGNED_PERMUTATIONS, Felt, Unclear, find_wiring
-from ur_admittance.calibration.wiring_words import describe
+from ur_admittance.calibration.wiring import SIGNED_PERMUTATIONS, Felt, Unclear, describe, find_wiring
 from ur_admittance.params import Parameters
 
 from .conftest import SWEEP
@@ -84,18 +83,18 @@ def test_reaction_sensor_is_named_with_the_parameter():
 
 @pytest.mark.parametrize("angle", [90, -90, 180])
 @pytest.mark.parametrize("axis", [0, 1, 2])
-def test_every_right_angle_mounting_is_named_and_mended(axis, angle):
+def test_every_right_angle_mounting_is_named_and_fixed(axis, angle):
     R_configured_true = Rotation.from_rotvec(np.radians(angle) * I3[axis]).as_matrix()
     P = R_configured_true.T.round()
     found = findings(P, P)
     sign = "-" if angle == -90 else ""
     assert found.findings[0].startswith(f"mounting is rotated by {abs(angle)} degrees about {sign}{'xyz'[axis]}")
-    mended = Rotation.from_euler("xyz", found.changes["sensor.rotation"]).as_matrix()
-    assert np.allclose(mended, R_configured_true, atol=1e-6)
+    fixed = Rotation.from_euler("xyz", found.changes["sensor.rotation"]).as_matrix()
+    assert np.allclose(fixed, R_configured_true, atol=1e-6)
 
 
 @pytest.mark.parametrize("P", [P for P in SIGNED_PERMUTATIONS if np.linalg.det(P) > 0])
-def test_all_24_mountings_and_their_reactions_are_mended_by_the_proposed_parameters(P):
+def test_all_24_mountings_and_their_reactions_are_fixed_by_the_proposed_parameters(P):
     for sign in (1.0, -1.0):
         changes = findings(sign * P, sign * P).changes
         if not changes and not np.array_equal(sign * P, I3):

@@ -20,6 +20,16 @@ def test_sim_lists_every_scenario_with_a_line():
     assert [line.split()[0] for line in lines][:3] == ["push", "spring", "hand_guiding"]
 
 
+@pytest.mark.parametrize("command", [["calibrate"], ["calibrate", "zero"], ["run"], ["stability"]])
+def test_help_shows_units_and_the_shared_options(command):
+    text = call(*command, "--help").stdout
+    assert any(unit in text for unit in ("[kg]", "[s]", "[N/m]"))
+    if command[0] == "calibrate":
+        for option in ("--robot", "--model", "--params", "--sensor", "--seed", "--tool-mass"):
+            assert option in text
+    assert ("--reach" in text) == (command == ["calibrate"])
+
+
 def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
     log, figure = tmp_path / "push.mcap", tmp_path / "push.png"
     done = call("sim", "push", "--json", "--log", str(log), "--figure", str(figure), "--seed", "3")

@@ -11,8 +11,7 @@ from ruamel.yaml import YAML
 from ur_admittance.errors import ParameterError
 from ur_admittance.params import PRESETS, Parameters, load_parameters, preset, save_parameters
 from ur_admittance.params.presets import preset_text
-from ur_admittance.params.write import dump_parameters
-from ur_admittance.params.yaml import parse_parameters
+from ur_admittance.params.yaml import dump_parameters, parse_parameters
 
 HEAD = "/**:\n  ros__parameters:\n"
 
@@ -147,7 +146,7 @@ REFUSED = [
     ),
     ("", "f.yaml: is empty; a parameter file starts with '/**:' and '  ros__parameters:'"),
     ("# only a comment\n", "f.yaml: is empty; a parameter file starts with '/**:' and '  ros__parameters:'"),
-    ("control_rate: 500\n", "f.yaml:1: control_rate stands outside 'ros__parameters:'"),
+    ("control_rate: 500\n", "f.yaml:1: control_rate is outside 'ros__parameters:'"),
     ("node: {}\n", "f.yaml: has no 'ros__parameters:' section"),
     ("- 1\n", "f.yaml:1: the file must be a group of 'name: value' lines"),
     ("/**:\n  ros__parameters: 3\n", "f.yaml:2: ros__parameters must be a group of 'name: value' lines"),

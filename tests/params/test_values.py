@@ -72,7 +72,7 @@ REFUSED = [
     ({"sensor.sign": 0}, "sensor.sign = 0: must be 1 or -1"),
     ({"gravity": [0, 0, -1]}, "gravity = [0, 0, -1] m/s2: its norm must be 9.7 to 9.9 (turn it, don't scale it)"),
     ({"base_link": "my base"}, "base_link = 'my base': must be a name of letters, digits, _ . / -"),
-    ({"joints": list("aabcde")}, "joints = ['a', 'a', 'b', 'c', 'd', 'e']: must be six different names, a is there twice"),
+    ({"joints": list("aabcde")}, "joints = ['a', 'a', 'b', 'c', 'd', 'e']: must be six different names; a appears twice"),
     ({"dynamic_parameters": "yes"}, "dynamic_parameters = 'yes': must be true or false"),
     (
         {"workspace.min": [0, 0.5, 0], "workspace.max": [1, 0.5, 1]},
@@ -132,3 +132,16 @@ def test_parameters_are_frozen():
 def test_every_parameter_has_a_unit_and_help():
     assert set(rows()) == set(Parameters().flat())
     assert all(row.unit and row.help and row.allowed for row in rows().values())
+
+
+def test_the_table_knows_the_bounds_of_numbers_and_the_choices_of_words():
+    table = rows()
+    assert table["velocity_scale_factor"].bounds == (0.0, 1.0)
+    assert table["control_rate"].bounds == (125.0, 1000.0)
+    assert table["admittance.damping"].bounds == (0.0, 1e6)  # of each element
+    assert table["control_frame"].choices == ("base", "tcp", "task", "normal")
+    assert table["base_link"].choices == ()
+    for name, row in table.items():
+        assert (row.bounds is not None) == (row.kind == "number"), name
+        if row.choices:
+            assert row.default in row.choices

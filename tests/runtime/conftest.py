@@ -42,7 +42,7 @@ def name():
     unique = "test-" + uuid.uuid4().hex[:12]
     yield unique
     for purpose in ("telemetry", "mailbox"):
-        registry.place(unique, purpose).unlink(missing_ok=True)
+        registry.shared_file(unique, purpose).unlink(missing_ok=True)
 
 
 @pytest.fixture

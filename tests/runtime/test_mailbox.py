@@ -242,7 +242,7 @@ def test_one_message_per_cycle_whatever_is_sent(name, mailbox, controller):
         sent = 0
         try:
             for i in range(10_000):
-                flood.sendto(b'{"count": %d}' % i, str(registry.place(name, "mailbox")))
+                flood.sendto(b'{"count": %d}' % i, str(registry.shared_file(name, "mailbox")))
                 sent += 1
         except BlockingIOError:
             pass
@@ -257,11 +257,11 @@ def test_senders_that_never_read_or_are_gone_do_not_matter(name, mailbox, contro
     deaf = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     deaf.bind(str(tmp_path / "deaf"))
     for _ in range(3000):
-        deaf.sendto(b'{"request": "latch_reference"}', str(registry.place(name, "mailbox")))
+        deaf.sendto(b'{"request": "latch_reference"}', str(registry.shared_file(name, "mailbox")))
         begin = time.monotonic()
         assert mailbox.poll(controller)
         assert time.monotonic() - begin < 0.5
-    deaf.sendto(b"{}", str(registry.place(name, "mailbox")))
+    deaf.sendto(b"{}", str(registry.shared_file(name, "mailbox")))
     deaf.close()
     (tmp_path / "deaf").unlink()
     assert mailbox.poll(controller)
@@ -270,7 +270,7 @@ def test_senders_that_never_read_or_are_gone_do_not_matter(name, mailbox, contro
 def test_an_oversized_datagram_is_answered_with_the_limit(name, mailbox, controller, tmp_path):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
         sender.bind(str(tmp_path / "sender"))
-        sender.sendto(b" " * 60_000, str(registry.place(name, "mailbox")))
+        sender.sendto(b" " * 60_000, str(registry.shared_file(name, "mailbox")))
         assert mailbox.poll(controller)
         assert json.loads(sender.recv(4096)) == {
             "accepted": False,
@@ -303,16 +303,16 @@ def test_the_mailbox_of_a_running_controller_is_not_taken_over_and_that_of_a_dea
         Mailbox(name)
     dead = Mailbox(name)
     dead._socket.close()  # as when the process was killed: the file stays
-    assert registry.place(name, "mailbox").exists()
+    assert registry.shared_file(name, "mailbox").exists()
     Mailbox(name).close()
 
 
 def test_only_the_owner_may_write(name, mailbox):
-    assert registry.place(name, "mailbox").stat().st_mode & 0o077 == 0
+    assert registry.shared_file(name, "mailbox").stat().st_mode & 0o077 == 0
 
 
 def test_messages_work_in_lock_step_too(name, mailbox, controller, robot):
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as sender:
-        sender.sendto(b'{"set": {"control_frame": "tcp"}}', str(registry.place(name, "mailbox")))
+        sender.sendto(b'{"set": {"control_frame": "tcp"}}', str(registry.shared_file(name, "mailbox")))
     run(controller, robot, LockstepClock(500.0), duration=0.01, mailbox=mailbox)
     assert controller.parameters.control_frame == "tcp"

@@ -166,12 +166,20 @@ def test_files_that_are_no_recordings_are_refused_with_a_sentence(tmp_path):
         read_log(tmp_path / "nothing.mcap")
     for content in (b"", b"hello", bytes(1000), b"\x89MCAP0\r\n"):
         (tmp_path / "x").write_bytes(content)
-        with pytest.raises(LogError, match="no recording of this program"):
+        with pytest.raises(LogError, match="not a recording of this program"):
             read_log(tmp_path / "x")
     with pytest.raises(LogError, match="cannot be read"):
         read_log(tmp_path)
     with pytest.raises(LogError, match=r"the folder .* does not exist"):
         Recorder(tmp_path / "no" / "run.mcap")
+
+
+@pytest.mark.parametrize("record", [Recorder, lambda path: RecorderProcess("nobody-there", path)])
+def test_no_recorder_writes_over_an_existing_file(tmp_path, record):
+    (tmp_path / "run.mcap").write_text("an older run")
+    with pytest.raises(LogError, match="exists already"):
+        record(tmp_path / "run.mcap")
+    assert (tmp_path / "run.mcap").read_text() == "an older run"
 
 
 def test_a_full_disk_ends_the_recording_with_a_sentence_and_the_loop_goes_on(controller, robot):

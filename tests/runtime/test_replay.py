@@ -140,7 +140,7 @@ def test_what_if_with_the_same_parameters_changes_nothing_before_the_first_chang
 def test_impossible_parameters_are_refused(recording):
     with pytest.raises(ParameterError, match=r"admittance\.mass"):
         what_if(recording, {"admittance.mass": [-1.0] * 6})
-    with pytest.raises(LogError, match="does not tell robot and parameters"):
+    with pytest.raises(LogError, match="does not say which robot and parameters"):
         what_if(dataclasses.replace(recording, about={}), {})
 
 
@@ -176,7 +176,7 @@ def test_why_tells_how_long_the_loop_paused(tmp_path, controller, robot):
 def test_why_of_a_cut_off_or_empty_recording_says_so(recording):
     assert "cut off" in why(dataclasses.replace(recording, complete=False)).splitlines()[-1]
     empty = dataclasses.replace(recording, ticks=recording.ticks[:0])
-    assert "holds no cycle" in why(empty)
+    assert "contains no cycles" in why(empty)
     assert first_fault(empty) == ""
 
 
@@ -186,5 +186,5 @@ def test_the_figure_is_drawn_in_every_format(recording, tmp_path):
         assert path.stat().st_size > 20_000
     with pytest.raises(LogError, match="cannot be written"):
         plot(recording, tmp_path / "run.xyz")
-    with pytest.raises(LogError, match="no cycle to plot"):
+    with pytest.raises(LogError, match="no cycles to plot"):
         plot(dataclasses.replace(recording, ticks=recording.ticks[:0]), tmp_path / "x.png")

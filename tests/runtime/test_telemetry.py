@@ -121,7 +121,7 @@ time.sleep(60)
     process.kill()
     process.wait()
     assert name not in registry.running_controllers()
-    assert not registry.place(name, "telemetry").exists()
+    assert not registry.shared_file(name, "telemetry").exists()
 
 
 def test_a_reader_that_ends_does_not_take_the_memory_with_it(name, controller):
@@ -148,7 +148,7 @@ def test_a_name_that_is_no_file_name_is_refused(bad):
 
 
 def test_a_foreign_file_is_refused_with_a_sentence(name):
-    path = registry.place(name, "telemetry")
+    path = registry.shared_file(name, "telemetry")
     path.write_bytes(b"short")
     with pytest.raises(UrAdmittanceError, match="no telemetry memory"):
         TelemetryReader(name)

@@ -19,8 +19,8 @@ def metrics(name, **setup):
 @pytest.mark.parametrize("robot", ["ur3e", "ur5e", "ur20"])
 def test_a_push_moves_the_arm_like_the_ideal_mass_and_damper(robot):
     m, _ = metrics("push", robot=robot)
-    assert m["rms_error"] < 1.5  # percent of the way
-    assert m["way"] == pytest.approx(m["ideal_way"], rel=0.005)
+    assert m["rms_error"] < 1.5  # percent of the distance
+    assert m["distance"] == pytest.approx(m["ideal_distance"], rel=0.005)
     assert m["sideways"] < 0.5
     assert m["drift"] < 0.05
 
@@ -81,7 +81,7 @@ def test_a_singularity_slows_the_tool_down_without_bending_its_path():
 def test_a_joint_limit_is_never_crossed_and_left_again():
     m, _ = metrics("joint_limit")
     assert m["room_left"] >= 0.0
-    assert m["way_back"] > 100.0
+    assert m["distance_back"] > 100.0
     assert m["path_deviation"] < 0.6
 
 

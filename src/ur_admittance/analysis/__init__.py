@@ -1,11 +1,10 @@
-"""Stability of contact, feel to a hand, and the response time of a robot. READ FIRST: stability.py.
+"""Stability of contact, and how the arm feels to a hand. READ FIRST: stability.py.
 
 loop.py         one axis of the whole loop as numbers
 discrete.py     its matrix and eigenvalues
 compliance.py   its frequency response
 stability.py    limits and margins that follow
 map.py          damping against stiffness as a picture
-response.py     measuring how late a robot answers
 """
 
 from ur_admittance.analysis.loop import Arm, Loop, loop_of

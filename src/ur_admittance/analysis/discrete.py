@@ -1,7 +1,7 @@
 """The loop in contact as one matrix: state(k + 1) = A state(k). Stable when no eigenvalue is larger than 1.
 
 Between two ticks the robot is continuous: the commands, one per tick, are joined by straight lines, come out of the
-delay, pass the servo's lag and move the arm, which stands on a surface F = K x + C x'. Exact for this input.
+delay, pass the servo's lag and move the arm, which rests on a surface F = K x + C x'. Exact for this input.
 At a tick the law, with its exact integrator, takes the mean force of the last period through the filter.
 """
 
@@ -29,7 +29,7 @@ def contact_matrix(loop: Loop, stiffness: float, damping: float = 0.0) -> Array:
     unit = np.eye(first + ticks + 2)
     x = unit[PLANT.index("x")]
     force, filtered, rate, offset, expected_lag, acceleration = unit[len(PLANT) : first]
-    command = [x, *unit[first:]]  # command[j]: where the tool shall be j ticks before the end of this one
+    command = [x, *unit[first:]]  # command[j]: where the tool should be j ticks before the end of this one
 
     sensed = -force + loop.compensated_mass * acceleration
     filtered = filtered + weight_of_new(loop.cutoff_hz, T) * (sensed - filtered)
@@ -110,5 +110,5 @@ def is_stable(loop: Loop, stiffness: float, damping: float = 0.0) -> bool:
 
 
 def weight_of_new(cutoff_hz: float, T: float) -> float:
-    """Of a first-order low-pass with this cutoff [Hz] and period [s]; no cutoff: 1."""
+    """Weight of the new sample in a first-order low-pass of this cutoff [Hz] and period [s]; no cutoff: 1."""
     return 1.0 if math.isinf(cutoff_hz) else -math.expm1(-2.0 * math.pi * cutoff_hz * T)

@@ -74,7 +74,7 @@ def loop_of(
     parameters: Parameters, axis: int = 2, arm: Arm | None = None, delay: float | None = None, lag: float | None = None
 ) -> Loop:
     """The loop of one translation axis (0 to 2). Unless given, delay and lag [s] follow from robot.response_time, or,
-    while that is unknown, from the 20 ms that are typical of a UR that follows joint speeds."""
+    while that is unknown, from the 20 ms that is typical of a UR that follows joint speeds."""
     law, tool = parameters.admittance, parameters.tool
     usual_delay, usual_lag = split_response(parameters.robot.response_time or TYPICAL_RESPONSE)
     return Loop(

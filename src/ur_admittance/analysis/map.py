@@ -34,7 +34,7 @@ def draw(loop: Loop, title: str, mark: float | None = None) -> Figure:
     ax = figure.subplots()
     ax.fill_between(DAMPING, stable, STIFF, color=BOUNCE_COLOUR, label="bounces")
     ax.fill_between(DAMPING, safe, stable, color=STABLE_COLOUR, label="dies down, rings")
-    ax.fill_between(DAMPING, SOFT, safe, color=SAFE_COLOUR, label="safe: half the damping would do")
+    ax.fill_between(DAMPING, SOFT, safe, color=SAFE_COLOUR, label="safe: half the damping would be enough")
     ax.plot(DAMPING, stable, color="black", linewidth=1.0)
     ax.axvline(loop.damping, color="tab:blue", linewidth=1.5)
     edge = edge_of_stability(loop)

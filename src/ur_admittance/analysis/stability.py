@@ -3,8 +3,8 @@
     margin(parameters).stable_stiffness      the live read-out of the controller, 0.2 ms
     minimum_damping(loop, 1e4)               exact, from the eigenvalues of discrete.py
 
-On a surface of stiffness K an arm that answers after T_eq = delay + servo lag + filter + one tick bounces unless about
-D >= K_ser T_eq, K_ser: surface and arm in series. The eigenvalues tell where the edge really is.
+On a surface of stiffness K an arm that responds after T_eq = delay + servo lag + filter + one tick bounces unless about
+D >= K_ser T_eq, K_ser: surface and arm in series. The eigenvalues show where the edge really is.
 """
 
 import math
@@ -25,13 +25,13 @@ SOFTEST, MOST_DAMPING = 1.0, 1e5  # [N/m], [Ns/m] where the searches begin and e
 
 @dataclass(frozen=True)
 class Margin:
-    """What the present parameters can stand, for the weakest of the compliant translation axes."""
+    """What the present parameters can handle, for the weakest of the compliant translation axes."""
 
     axis: int
     loop_delay: float  # T_eq [s]
     assumed: bool  # robot.response_time is unknown, a typical one was taken
-    stable_stiffness: float  # surface on which contact just does not die down [N/m], inf: stable on any
-    safe_stiffness: float  # on which half the damping would do [N/m], inf: any
+    stable_stiffness: float  # stiffest surface on which contact dies down [N/m], inf: any
+    safe_stiffness: float  # on which half the damping would be enough [N/m], inf: any
     passive_up_to: float  # [Hz]
     apparent_mass: float  # [kg] felt at 1 Hz
     apparent_damping: float  # [Ns/m]
@@ -43,12 +43,12 @@ def largest_safe_stiffness(loop: Loop) -> float:
 
 
 def damping_rule(loop: Loop, stiffness: float) -> float:
-    """D = K_ser T_eq [Ns/m]: close above the edge of stability, without computing it."""
+    """D = K_ser T_eq [Ns/m]: just above the edge of stability, without computing it."""
     return loop.loop_delay * stiffness * loop.arm.stiffness / (stiffness + loop.arm.stiffness)
 
 
 def largest_stable_stiffness(loop: Loop) -> float:
-    """Surface [N/m] on which contact just does not die down, from the eigenvalues. Infinite: stable on any."""
+    """Stiffest surface [N/m] on which contact still dies down, from the eigenvalues. Infinite: stable on any."""
     if not is_stable(loop, SOFTEST):
         return 0.0
     guess = min(edge_of_stability(loop), RIGID)

@@ -91,7 +91,7 @@ def _network(host: str) -> list[Finding]:
     median, worst = float(np.median(times)), max(times)
     text = f"the robot answers in {1e3 * median:.2f} ms, at worst {1e3 * worst:.2f} ms ({PINGS} questions)."
     if median > SLOW_ANSWER:
-        return [Finding("note", text, "use a cable, no wireless, and no busy switch between.")]
+        return [Finding("note", text, "use a cable, not wireless, and no busy switch in between.")]
     return [Finding("good", text)]
 
 
@@ -122,21 +122,21 @@ def _states(host: str, seconds: float) -> Iterator[Finding]:
     yield Finding("note" if late or lost else "good", text, "the computer or the network is busy." if late else "")
     speeds, forces = np.array([row[1:7] for row in rows]), np.array([row[7:13] for row in rows])
     if np.abs(speeds).max() > 0.01:
-        yield Finding("bad", "the arm moves.", "stop it before examining the sensor.")
+        yield Finding("bad", "the arm is moving.", "stop it before examining the sensor.")
         return
     noise, mean = forces[:, :3].std(axis=0).max(), forces[:, :3].mean(axis=0)
     text = f"force at rest {np.round(mean, 1).tolist()} N, noise {noise:.2f} N (standard deviation)."
-    yield Finding(
-        "note" if noise > NOISY else "good", text, "is the arm shaken, or the tool loose?" if noise > NOISY else ""
-    )
+    shaken = noise > NOISY
+    remedy = "is something shaking the arm, or is the tool loose?" if shaken else ""
+    yield Finding("note" if shaken else "good", text, remedy)
     if payload is not None:
         yield Finding("good" if payload > 0.0 else "note", f"the payload is {payload:.3g} kg.",
-                      "" if payload > 0.0 else "set mass and centre of the tool on the pendant.")  # fmt: skip
+                      "" if payload > 0.0 else "set mass and centre of mass of the tool on the pendant.")  # fmt: skip
     for sentence in rtde_tool.doubts(mean):
         yield Finding("bad", sentence, "correct the payload, free the tool, zero the sensor.")
     scaling = rows[-1][13] * rows[-1][14]
     if scaling < 0.999:
-        yield Finding("note", f"the speed slider is at {100 * scaling:.0f} %: everything will be that much slower.")
+        yield Finding("note", f"the speed slider is at {100 * scaling:.0f} %: everything will be slower by as much.")
 
 
 def _listen(host: str, names: list[str], seconds: float) -> tuple[list[tuple[float, ...]], np.ndarray, float | None]:

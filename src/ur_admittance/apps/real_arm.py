@@ -1,5 +1,6 @@
 """A real UR made compliant: connect, check, run, stop. What `run --robot ADDRESS` does."""
 
+from collections.abc import Callable
 from typing import Any
 
 from ur_admittance.apps.operate import LOOP_PRIORITY, operate
@@ -16,39 +17,36 @@ from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import apply_request
 
-TRIES = 250  # ticks
+RETRIES = 250  # ticks: half a second at 500 Hz
 RECEIVE_PRIORITY = 60  # above the loop's own: it can only be as punctual as the states that it waits for
 
 
-class Insistence:
-    """Activation and reset on a real arm. The first ticks after a pause of the loop are overruns, in which neither is
-    accepted: they are tried for half a second. `reset_fault` after a stop of the robot or a lost connection first
-    connects anew, on this explicit request only; meanwhile (0.1 to some seconds) nothing is sent."""
+class Retry:
+    """Repeats a request every tick until the controller has left a mode, for half a second at most: the first ticks
+    after a pause of the loop are overruns, in which neither activation nor reset is accepted."""
 
-    def __init__(self, robot: RtdeRobot, activate: bool) -> None:
-        self._robot = robot
-        self._from, self._ticks = Mode.INACTIVE, TRIES if activate else 0
+    def __init__(self) -> None:
+        self._left = 0
 
-    def request(self, controller: Any, value: Any) -> str:
-        self._ticks = 0
-        if value != "reset_fault" or not self._robot.in_trouble:
-            return apply_request(controller, value)
-        self._robot.recover()
-        self._from, self._ticks = Mode.FAULT, TRIES
-        return "connected to the robot again; the fault is being reset"
+    def start(self, mode: Mode, request: Callable[[], None]) -> None:
+        self._mode, self._request, self._left = mode, request, RETRIES
+
+    def cancel(self) -> None:
+        self._left = 0
 
     def on_tick(self, controller: Any) -> None:
-        if self._ticks > 0:
-            self._ticks = self._ticks - 1 if controller.mode == self._from else 0
-        if self._ticks > 0:
-            (controller.reset_fault if self._from == Mode.FAULT else controller.activate)()
+        if self._left > 0 and controller.mode == self._mode:
+            self._left -= 1
+            self._request()
+        else:
+            self._left = 0
 
 
-def run_rtde(
+def run_real(
     host: str, model: str, parameters: Parameters, *, activate: bool = True, measure: bool = False, **options: Any
 ) -> LoopReport:
-    """measure: find the response time first, by a swing of 1.5 mm. Options as runtime.operate.operate; `say` is told
-    what the robot answered."""
+    """Run until a signal comes. measure: find the response time first, by a swing of 1.5 mm; say: told what the robot
+    answered; options as apps.operate."""
     say = options.get("say", lambda text: None)
     arm = robot_model(model)
     controller = AdmittanceController(arm, parameters)
@@ -62,10 +60,23 @@ def run_rtde(
             with realtime(LOOP_PRIORITY):
                 response = measure_response(CalmArm(robot, arm, robot.period, robot.beat.wait))
             robot.stop()
-            say(f"the arm answers after {1e3 * response.time:.0f} ms (robot.response_time)")
+            say(f"the arm responds after {1e3 * response.time:.0f} ms (robot.response_time)")
             controller.set_parameters({"robot.response_time": response.time})
         elif parameters.robot.response_time == 0.0:
-            say("robot.response_time is unknown, 20 ms are assumed; measure it with --measure-response")
-        insist = Insistence(robot, activate)
-        options |= {"handlers": {"request": insist.request}, "on_tick": insist.on_tick}
+            say("robot.response_time is unknown: 20 ms is assumed; measure it with --measure-response")
+        retry = Retry()
+        if activate:
+            retry.start(Mode.INACTIVE, controller.activate)
+
+        def request(controller: Any, value: Any) -> str:
+            """`reset_fault` after a stop of the robot or a lost connection first connects again, on this explicit
+            request only; meanwhile (0.1 s to some seconds) nothing is sent."""
+            retry.cancel()
+            if value != "reset_fault" or not robot.in_trouble:
+                return apply_request(controller, value)
+            robot.recover()
+            retry.start(Mode.FAULT, controller.reset_fault)
+            return "connected to the robot again; the fault is being reset"
+
+        options |= {"handlers": {"request": request}, "on_tick": retry.on_tick}
         return operate(controller, robot, robot.clock(), model=model, **options)

@@ -22,7 +22,7 @@ from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 REFRESH_S = 0.25
 COLOURS = {Mode.ACTIVE: "green", Mode.INACTIVE: "blue", Mode.STOPPING: "yellow", Mode.FAULT: "red"}
-ACROSS = 1e3  # m -> mm
+MM = 1e3  # per m
 
 
 @contextlib.contextmanager
@@ -58,8 +58,8 @@ def lines(reader: TelemetryReader) -> Text:
     text.append(f" {mode.name.lower():9}", style=f"bold {COLOURS[mode]}")
     text.append(f" {reader.reason()}\n")
     text.append(
-        f" force {force:6.1f} N   torque {torque:5.2f} Nm   speed {ACROSS * speed:6.1f} mm/s   "
-        f"offset {ACROSS * offset:6.1f} mm   contact on {touching} axes\n"
+        f" force {force:6.1f} N   torque {torque:5.2f} Nm   speed {MM * speed:6.1f} mm/s   "
+        f"offset {MM * offset:6.1f} mm   contact on {touching} axes\n"
     )
     text.append(f" {_margin(reader, int(last['loop']['params_revision']))}\n")
     text.append(
@@ -71,7 +71,7 @@ def lines(reader: TelemetryReader) -> Text:
 
 
 def _margin(reader: TelemetryReader, revision: int) -> str:
-    """How stiff a surface the present parameters can stand without the help of the stabiliser."""
+    """How stiff a surface the present parameters can handle without the help of the stabiliser."""
     params = reader.params(revision)
     if params is None:
         return ""

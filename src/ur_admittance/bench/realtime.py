@@ -20,8 +20,7 @@ from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.mailbox import Mailbox
 from ur_admittance.runtime.realtime import realtime
-from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.statistics import Distribution
+from ur_admittance.runtime.report import Distribution, LoopReport
 from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 from ur_admittance.simulation import World
 from ur_admittance.simulation.robot import SimulatedRobot

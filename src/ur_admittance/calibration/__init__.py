@@ -1,4 +1,4 @@
-"""Which tool hangs on the sensor, how the sensor is mounted, and what it reads when nothing touches the tool."""
+"""Which tool the sensor carries, how the sensor is mounted, and what it reads when nothing touches the tool."""
 
 from ur_admittance.calibration.identify import identify
 from ur_admittance.calibration.readings import Reading

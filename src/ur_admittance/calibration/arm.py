@@ -1,4 +1,4 @@
-"""Driving the arm calmly from pose to pose, waiting until it stands, and reading the sensor there.
+"""Driving the arm calmly from pose to pose, waiting until it stands still, and reading the sensor there.
 
     arm = CalmArm(robot, model, period)
     arm.move(q)
@@ -20,15 +20,15 @@ from ur_admittance.core.records import COMMAND, SAMPLE, Mode, Status, new
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.model import RobotModel
 
-CALM_SPEED = 0.5  # [rad/s] fastest joint on the way: a UR5e's tool turns by 30 degrees per second
+CALM_SPEED = 0.5  # [rad/s] fastest joint of a move: a UR5e's tool turns by 30 degrees per second
 CALM_ACCELERATION = 1.0  # [rad/s2]
-PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / 3.0**0.5  # of the quintic s(t) with unit way and time
+PEAK_SPEED, PEAK_ACCELERATION = 15.0 / 8.0, 10.0 / 3.0**0.5  # of the quintic s(t) over unit distance and time
 COLLISION = 60.0  # [N] more than turning a payload's weight explains, for arms without a known payload
 CORRECTION, CLOSE = 1.0, 5e-4  # [1/s], [rad] of the position when speeds are commanded
 LAG = 0.15  # [rad] command minus measurement: blocked
 OLD = 0.1  # [s]
 
-SETTLE = 0.3  # [s] after a move before anything is believed
+SETTLE = 0.3  # [s] after a move, before any reading counts
 SAMPLING = 1.0  # [s]
 PATIENCE = 8.0  # [s] to come to rest
 MOVING = 0.01  # [rad/s]
@@ -36,6 +36,7 @@ CREEPING = 5e-4  # [rad] change of a joint angle over the sampling time
 UNSTEADY_FORCE, UNSTEADY_TORQUE = 0.5, 0.05  # [N], [Nm] standard deviation of common sensors
 TIMES_NOISE = 4.0  # the halves of a sampling time differ by less than this times their standard error, plus
 TREND_FORCE, TREND_TORQUE = 0.1, 0.01  # [N], [Nm]
+TOUCHED = "is something touching the tool?"
 
 
 class Arm(Protocol):
@@ -88,7 +89,7 @@ class CalmArm:
             self._target = np.array(self.sample["q"])
 
     def _speed(self, qd: Array | None) -> Array:
-        """For arms that are driven by speed: what is planned, plus a calm correction of where the arm has come to."""
+        """For arms that are driven by speed: the planned speed, plus a gentle correction of the position error."""
         assert self._target is not None
         off = self._target - self.sample["q"]
         correction = np.where(np.abs(off) > CLOSE, CORRECTION * off, 0.0)
@@ -108,7 +109,7 @@ class CalmArm:
 
     @property
     def q(self) -> Array:
-        """Where the arm is told to be (6,) [rad]; before the first command, where it is. Sends nothing: the first
+        """Commanded joint angles (6,) [rad]; before the first command, the measured ones. Sends nothing: the first
         command arms a real robot's watchdog, and choosing poses takes longer than that."""
         if self._target is None:
             self._read()
@@ -118,10 +119,10 @@ class CalmArm:
     def move(self, goal: ArrayLike) -> None:
         """Straight in joint space on a quintic in time: no jump in speed or acceleration, calm all the way."""
         start, end = self.q, np.asarray(goal, dtype=float)
-        way = np.abs(end - start)
+        distance = np.abs(end - start)
         duration = max(
-            PEAK_SPEED * float((way / self.speed).max()),
-            float(np.sqrt(PEAK_ACCELERATION * way.max() / CALM_ACCELERATION)),
+            PEAK_SPEED * float((distance / self.speed).max()),
+            float(np.sqrt(PEAK_ACCELERATION * distance.max() / CALM_ACCELERATION)),
         )
         first_force = np.array(self.sample["wrench"][:3])
         elapsed = 0.0
@@ -139,8 +140,8 @@ class CalmArm:
             force = float(np.linalg.norm(self.sample["wrench"][:3] - first_force))
             if force > self.collision:
                 raise RobotError(
-                    f"stopped: the force changed by {force:.0f} N on the way (limit {self.collision:.0f} N); did the "
-                    "tool hit something?"
+                    f"stopped: the force changed by {force:.0f} N during the move (limit {self.collision:.0f} N); "
+                    "did the tool hit something?"
                 )
 
     def record(self, seconds: float) -> tuple[Array, Array, Array]:
@@ -173,19 +174,19 @@ def unrest(q: Array, qd: Array, wrench: Array) -> str:
     """Why these samples (n, 6) are not a reading at rest; empty: they are."""
     speed, creep = float(np.abs(qd).max()), float(np.ptp(q, axis=0).max())
     if speed > MOVING:
-        return f"the arm moves ({speed:.3f} rad/s, allowed {MOVING} rad/s)."
+        return f"the arm is moving ({speed:.3f} rad/s, allowed {MOVING} rad/s)."
     if creep > CREEPING:
-        return f"the arm moves (by {1e3 * creep:.2f} mrad while sampling, allowed {1e3 * CREEPING:.1f} mrad)."
+        return f"the arm is moving (by {1e3 * creep:.2f} mrad while sampling, allowed {1e3 * CREEPING:.1f} mrad)."
     spread = wrench.std(axis=0)
     for part, limit, unit in ((slice(0, 3), UNSTEADY_FORCE, "N"), (slice(3, 6), UNSTEADY_TORQUE, "Nm")):
         worst = float(spread[part].max())
         if worst > limit:
-            return f"the reading varies by {worst:.3g} {unit} (allowed {limit} {unit}); is the tool touched?"
+            return f"the reading varies by {worst:.3g} {unit} (allowed {limit} {unit}); {TOUCHED}"
     half = len(wrench) // 2
     trend = wrench[half:].mean(axis=0) - wrench[:half].mean(axis=0)
     for part, floor, unit in ((slice(0, 3), TREND_FORCE, "N"), (slice(3, 6), TREND_TORQUE, "Nm")):
         wander = float(np.linalg.norm(trend[part]))
         allowed = floor + TIMES_NOISE * float(spread[part].max()) * np.sqrt(2.0 / half)
         if wander > allowed:
-            return f"the reading wanders by {wander:.3g} {unit} (allowed {allowed:.2g} {unit}); is the tool touched?"
+            return f"the reading drifts by {wander:.3g} {unit} (allowed {allowed:.2g} {unit}); {TOUCHED}"
     return ""

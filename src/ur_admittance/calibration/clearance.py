@@ -13,7 +13,7 @@ TOOL_RADIUS = 0.06  # [m]
 NEAR = LINK_RADIUS + TOOL_RADIUS
 FLOOR = 0.05  # [m] above the base plane, or the start's height if that is lower
 SHORTEST_TOOL = 0.1  # [m]
-ALONG_WAY = np.radians(8.0)  # largest joint step between two checks
+ALONG_PATH = np.radians(8.0)  # largest joint step between two checks
 POINTS = np.linspace(0.0, 1.0, 7)
 
 
@@ -35,7 +35,7 @@ class Clearance:
         self._floor = min(FLOOR, float(self._points(start[None])[1][..., 2].min()) - 0.01)
         why = self.problem(start)
         if why:
-            raise CalibrationError(f"the start posture is no good for a calibration: {why}; move the arm first.")
+            raise CalibrationError(f"the start posture is not suitable for a calibration: {why}; move the arm first.")
 
     def _points(self, q: Array) -> tuple[Array, Array, Array]:
         """Points of the arm without wrist (n, k, 3), of the tool (n, l, 3), and the TCP (n, 3), base axes [m]."""
@@ -62,9 +62,9 @@ class Clearance:
             return f"the tool comes down to {1e3 * height:.0f} mm above the mounting plane"
         return "" if inside else "the TCP leaves the workspace box"
 
-    def way_is_clear(self, start: Array, end: Array) -> bool:
+    def path_is_clear(self, start: Array, end: Array) -> bool:
         """Along the straight line in joint space, the end included."""
-        steps = int(np.ceil(float(np.abs(end - start).max()) / ALONG_WAY)) + 1
+        steps = int(np.ceil(float(np.abs(end - start).max()) / ALONG_PATH)) + 1
         distance, height, inside = self._measures(start + np.linspace(0.0, 1.0, steps)[1:, None] * (end - start))
         return bool(((distance >= NEAR) & (height >= self._floor) & inside).all())
 

@@ -4,7 +4,7 @@
       ros__parameters:
         include: calibration.yaml        # next to this file; its values come first, this file has the last word
 
-How well it was determined stands in comments: they are for people, the numbers below them are for the controller.
+How well it was determined is written in comments: they are for people, the numbers below them are for the controller.
 """
 
 import re
@@ -51,7 +51,7 @@ def with_calibration(parameters: Parameters, path: str | Path) -> Parameters:
     values = load_values(path)
     for name in values:
         if name not in OWN:
-            raise CalibrationError(f"{path}: {name} does not belong into a calibration file ({', '.join(OWN)}).")
+            raise CalibrationError(f"{path}: {name} does not belong in a calibration file ({', '.join(OWN)}).")
     if "tool.mass" not in values or "sensor.bias" not in values:
         raise CalibrationError(f"{path}: is not a calibration file, it has no tool.mass or sensor.bias.")
     return parameters.changed(values)

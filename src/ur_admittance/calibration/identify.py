@@ -11,14 +11,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ur_admittance.calibration import excitation as poses
-from ur_admittance.calibration import model
-from ur_admittance.calibration.excitation import rotation_vector
-from ur_admittance.calibration.outliers import without_outliers
+from ur_admittance.calibration import poses
+from ur_admittance.calibration.fit import UNKNOWNS, Fit, predicted, without_outliers
 from ur_admittance.calibration.readings import STANDARD_GRAVITY, Array, Reading, noise, stacked
 from ur_admittance.calibration.result import Deviation, ToolCalibration
 from ur_admittance.errors import CalibrationError
-from ur_admittance.model.frames import rotation_from_rpy
+from ur_admittance.model.frames import rotation_from_rpy, rotation_vector
 from ur_admittance.params import Parameters
 
 # What a mean reading can be trusted to: the resolution of wrist sensors, however long one averages.
@@ -50,7 +48,7 @@ def identify(readings: Sequence[Reading], parameters: Parameters, robot: str = "
     )
     used, fit = without_outliers(R_flange_base, wrench, of_mean)
     _refuse(poses.refusal(R_flange_base[used], gravity))
-    residual = wrench - model.predicted(fit.R_sensor_flange, fit.weight, fit.bias, fit.com, R_flange_base)
+    residual = wrench - predicted(fit.R_sensor_flange, fit.weight, fit.bias, fit.com, R_flange_base)
     _check_residual(residual[used], sample_noise)
 
     weight = float(np.linalg.norm(fit.weight))
@@ -125,10 +123,10 @@ def _check_plausible(result: ToolCalibration) -> None:
     lever = float(np.linalg.norm(result.center_of_mass)) if result.center_of_mass is not None else 0.0
     deviation = result.deviation
     if result.mass > LARGEST_MASS:
-        _refuse(f"a tool of {result.mass:.1f} kg is not believable (at most {LARGEST_MASS:.0f} kg); check the units.")
+        _refuse(f"a tool of {result.mass:.1f} kg is not plausible (at most {LARGEST_MASS:.0f} kg); check the units.")
     if lever > LARGEST_LEVER:
         _refuse(
-            f"a centre of mass {lever:.2f} m from the sensor is not believable (at most {LARGEST_LEVER:.0f} m); check "
+            f"a centre of mass {lever:.2f} m from the sensor is not plausible (at most {LARGEST_LEVER:.0f} m); check "
             "the unit of the torque (Nm) and that nothing touches the tool."
         )
     if deviation.rotation > VAGUE_ROTATION or deviation.center_of_mass > VAGUE_CENTER:
@@ -143,13 +141,14 @@ def _light(
 ) -> ToolCalibration:
     """Mass and bias only; mounting and gravity stay as configured, the centre of mass at the sensor."""
     gravity, R_sensor_flange = np.array(parameters.gravity), rotation_from_rpy(parameters.sensor.rotation).T
-    without_bias = model.predicted(R_sensor_flange, result.mass * gravity, np.zeros(6), np.zeros(3), R_flange_base)
+    without_bias = predicted(R_sensor_flange, result.mass * gravity, np.zeros(6), np.zeros(3), R_flange_base)
     rest = wrench - without_bias
     bias = rest[result.used].mean(axis=0)
     note = (
         f"The weight beyond the sensor is {result.mass * STANDARD_GRAVITY:.2f} N, below the {lightest:.1f} N from "
-        "which a centre of mass and a mounting can be told: both are withheld (centre of mass at the sensor, mounting "
-        "and gravity as configured). If the tool is heavier than that, its payload setting already compensates it."
+        "which centre of mass and mounting can be determined: both are withheld (centre of mass at the sensor, "
+        "mounting and gravity as configured). If the tool is heavier than that, the payload setting of the robot "
+        "already compensates it."
     )
     return replace(
         result,
@@ -174,15 +173,15 @@ def _with_notes(result: ToolCalibration, parameters: Parameters) -> ToolCalibrat
             f"The sensor is turned by {np.degrees(angle):.1f} degrees about [{axis}] against its configuration."
         )
     if np.degrees(result.tilt) > 1.0:
-        notes.append(f"The base is tilted by {np.degrees(result.tilt):.1f} degrees; `gravity` carries it.")
+        notes.append(f"The base is tilted by {np.degrees(result.tilt):.1f} degrees; `gravity` includes it.")
     return replace(result, notes=tuple(notes))
 
 
-def _deviation(fit: model.Fit, of_mean: tuple[float, float]) -> Deviation:
+def _deviation(fit: Fit, of_mean: tuple[float, float]) -> Deviation:
     """From the covariance, made larger where the residual is more than the noise explains."""
     n = len(fit.residual)
     squares = float(((fit.residual / np.repeat(of_mean, 3)) ** 2).sum())
-    factor = max(1.0, squares / max(1, 6 * n - model.UNKNOWNS))
+    factor = max(1.0, squares / max(1, 6 * n - UNKNOWNS))
     sigma = np.sqrt(factor * np.diag(fit.covariance))
     weight = float(np.linalg.norm(fit.weight))
     down = fit.weight / weight if weight > 0.0 else np.array([0.0, 0.0, -1.0])
@@ -199,7 +198,7 @@ def _deviation(fit: model.Fit, of_mean: tuple[float, float]) -> Deviation:
     )
 
 
-def _condition(fit: model.Fit) -> float:
+def _condition(fit: Fit) -> float:
     """Condition number with every unknown in units of its own standard deviation: the correlation that is left."""
     sigma = np.sqrt(np.diag(fit.covariance))
     if not (sigma > 0.0).all():

@@ -1,23 +1,28 @@
-"""Which orientations to visit: inside the limits, clear of arm and floor, and telling as much as possible.
+"""Which orientations to visit, and whether those that were visited tell the unknowns apart.
 
-Shoulder and elbow stay where they are; only the wrist turns. Of many candidates the set with the largest determinant of
-the information matrix is built greedily (a D-optimal design) and put into an order with short ways.
+Shoulder and elbow stay where they are; only the wrist turns. Of many candidates, inside the limits and clear of arm and
+floor, the set with the largest determinant of the information matrix is built greedily (a D-optimal design) and put
+into an order with short paths. Only the directions of gravity in the flange matter, not the tool.
 """
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.calibration.clearance import Clearance
-from ur_admittance.calibration.excitation import information
-from ur_admittance.calibration.readings import Array
+from ur_admittance.calibration.readings import Array, cross_matrix
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model import RobotModel
+from ur_admittance.model.frames import rotation_vector
 from ur_admittance.params import Parameters
 
 CANDIDATES = 400
 RANGE = np.radians([75.0, 75.0, 150.0])  # of the three wrist joints about the start
 MARGIN = 0.1  # [rad] kept from every joint limit
 TINY = 1e-6  # makes the first determinants finite
+
+FEWEST_POSES = 6  # three determine the force part without any redundancy; six leave room to find a bad one
+LEAST = 0.005  # 12 poses with the three wrist joints within +-10 degrees give 0.0025, within +-30 degrees 0.026
+ADVICE = "tilt the wrist by at least 30 degrees about two axes"
 
 
 def choose(
@@ -30,7 +35,7 @@ def choose(
     q0 = np.asarray(start, dtype=float)
     clearance = Clearance(model, parameters, q0, reach)
     candidates = _candidates(model, parameters, q0, seed)
-    candidates = np.array([q for q in candidates if clearance.way_is_clear(q0, q)]).reshape(-1, 6)
+    candidates = np.array([q for q in candidates if clearance.path_is_clear(q0, q)]).reshape(-1, 6)
     if len(candidates) < count:
         raise CalibrationError(
             f"from this posture the wrist can reach only {len(candidates)} of the {count} poses without coming near "
@@ -38,20 +43,20 @@ def choose(
             "the poses by hand (--manual)."
         )
     R_flange_base = np.array([model.forward(q)[0].T for q in candidates])
-    chosen = _most_telling(information(R_flange_base, parameters.gravity), count)
-    return _short_way(candidates[chosen], q0)
+    chosen = _most_informative(information(R_flange_base, parameters.gravity), count)
+    return _short_path(candidates[chosen], q0)
 
 
-def ways(
+def paths(
     model: RobotModel, parameters: Parameters, start: ArrayLike, poses: Array, reach: float | None = None
 ) -> list[Array]:
-    """For each pose the points to pass on the way to it (the pose last): straight, or through the start if that is
+    """For each pose the points to pass on the path to it (the pose last): straight, or through the start if that is
     not clear. The last element leads back to the start."""
     q0 = np.asarray(start, dtype=float)
     clearance = Clearance(model, parameters, q0, reach)
     legs, here = [], q0
     for q in poses:
-        legs.append(np.array([q]) if clearance.way_is_clear(here, q) else np.array([q0, q]))
+        legs.append(np.array([q]) if clearance.path_is_clear(here, q) else np.array([q0, q]))
         here = q
     return [*legs, np.array([q0])]
 
@@ -72,7 +77,7 @@ def _narrower(of_model: Array, given: tuple[float | None, ...] | None) -> Array:
     return np.array([bound if value is None else value for value, bound in zip(given, of_model, strict=True)])
 
 
-def _most_telling(info: Array, count: int) -> list[int]:
+def _most_informative(info: Array, count: int) -> list[int]:
     """Indices whose summed information has the largest determinant, one after the other."""
     total = TINY * np.eye(info.shape[1])
     chosen: list[int] = []
@@ -85,7 +90,7 @@ def _most_telling(info: Array, count: int) -> list[int]:
     return chosen
 
 
-def _short_way(poses: Array, start: Array) -> Array:
+def _short_path(poses: Array, start: Array) -> Array:
     """Nearest next pose first; the distance is the largest joint step, because that sets the time."""
     left, here, order = list(range(len(poses))), start, []
     while left:
@@ -94,3 +99,49 @@ def _short_way(poses: Array, start: Array) -> Array:
         order.append(nearest)
         here = poses[nearest]
     return poses[order]
+
+
+def information(R_flange_base: Array, gravity: ArrayLike = (0.0, 0.0, -1.0)) -> Array:
+    """J^T J of each pose (n, 9, 9) for the force part: mounting, direction of the weight, bias, for a unit weight."""
+    down = np.asarray(gravity, dtype=float)
+    down = down / np.linalg.norm(down)
+    n = len(R_flange_base)
+    J = np.zeros((n, 3, 9))
+    J[:, :, 0:3], J[:, :, 3:6], J[:, :, 6:9] = -cross_matrix(R_flange_base @ down), R_flange_base, np.eye(3)
+    return np.swapaxes(J, 1, 2) @ J
+
+
+def excitation(R_flange_base: Array, gravity: ArrayLike = (0.0, 0.0, -1.0)) -> float:
+    """Smallest eigenvalue of the mean information: variance of the worst-determined combination is noise^2 / (n m^2
+    g^2 excitation). 0: some combination cannot be determined at all; well-chosen wrist poses reach 0.1 or more."""
+    return float(max(0.0, np.linalg.eigvalsh(information(R_flange_base, gravity).mean(axis=0))[0]))
+
+
+def spread_deg(R_flange_base: Array) -> Array:
+    """How far the orientations turn about their three principal axes, largest first (3,) [degrees].
+
+    Square roots of the eigenvalues of the mean r r^T, r the rotation vector from the mean orientation, times two."""
+    U, _, Vt = np.linalg.svd(R_flange_base.mean(axis=0))
+    mean = U @ np.diag([1.0, 1.0, np.linalg.det(U @ Vt)]) @ Vt
+    vectors = np.array([rotation_vector(R @ mean.T) for R in R_flange_base])
+    values = np.linalg.eigvalsh(vectors.T @ vectors / len(vectors))[::-1]
+    return np.asarray(2.0 * np.degrees(np.sqrt(np.maximum(values, 0.0))))
+
+
+def refusal(R_flange_base: Array, gravity: ArrayLike = (0.0, 0.0, -1.0)) -> str:
+    """Why these poses are not enough, with advice; empty when they are."""
+    n = len(R_flange_base)
+    if n < FEWEST_POSES:
+        return f"{n} poses: at least {FEWEST_POSES} are needed (12 are better); {ADVICE}."
+    value = excitation(R_flange_base, gravity)
+    if value >= LEAST:
+        return ""
+    largest, second, _ = spread_deg(R_flange_base)
+    if largest < 20.0:
+        return f"the {n} poses are too similar (they differ by about {largest:.0f} degrees); {ADVICE}."
+    if second < 15.0:
+        return (
+            f"the {n} poses turn about one axis only ({largest:.0f} degrees about it, {second:.0f} about the next); "
+            f"{ADVICE}."
+        )
+    return f"the {n} poses do not tell mounting, tilt and bias apart (excitation {value:.4f}, least {LEAST}); {ADVICE}."

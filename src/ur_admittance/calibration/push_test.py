@@ -10,8 +10,7 @@ import numpy as np
 
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.readings import Array
-from ur_admittance.calibration.wiring import Felt, Unclear, find_wiring
-from ur_admittance.calibration.wiring_words import Diagnosis, describe
+from ur_admittance.calibration.wiring import Diagnosis, Felt, Unclear, describe, find_wiring
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.params import Parameters
@@ -22,7 +21,7 @@ WINDOW = 0.1  # [s]
 STEADY = 0.2  # relative change from window to window
 WINDOWS = 4  # steady ones in a row
 PATIENCE = 30.0  # [s] for a push, or for letting go
-SHORT_LEVER = 0.03  # [m] below it pushes tell nothing about the torques across the tool: twist there too
+SHORT_LEVER = 0.03  # [m] below it pushes say nothing about the torques across the tool: twist there too
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +37,7 @@ class Action:
 @dataclass(frozen=True, eq=False)
 class PushTest:
     felt: tuple[Felt, ...]
-    moves: tuple[str, ...]  # per push: which way the arm would go with these parameters
+    moves: tuple[str, ...]  # per push: in which direction the arm would go with these parameters
     diagnosis: Diagnosis
 
 
@@ -52,7 +51,7 @@ def actions(R_base_flange: Array, parameters: Parameters) -> list[Action]:
     ]
     lever = np.array(parameters.tool.tcp[:3]) - np.array(parameters.sensor.position)
     axes = (2,) if np.linalg.norm(lever) > SHORT_LEVER else (2, 0, 1)
-    words = "twist the tool at its TCP about its {0} axis, as a screw that moves along +{0}"
+    words = "twist the tool at its TCP about its {0} axis, like a screw that moves along +{0}"
     twists = [Action(f"twist +{'xyz'[i]}", words.format("xyz"[i]), True, R_base_tcp[:, i]) for i in axes]
     return pushes + twists
 
@@ -64,7 +63,7 @@ def push_test(
     done: Callable[[Action], None] = lambda action: None,
     say: Callable[[str], None] = lambda text: None,
 ) -> PushTest:
-    """``ask`` tells the hand what to do and returns at once; ``done`` tells it to let go."""
+    """``ask`` says what the hand should do and returns at once; ``done`` says that it may let go."""
     R_base_flange = arm.model.forward(arm.q)[0]
     R_flange_sensor = rotation_from_rpy(parameters.sensor.rotation)
     R_base_sensor = R_base_flange @ R_flange_sensor

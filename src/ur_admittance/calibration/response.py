@@ -1,9 +1,9 @@
-"""How late a robot answers: the time from a command to the motion it asks for, delay and servo lag together.
+"""How late a robot responds: the time from a command to the motion it asks for, delay and servo lag together.
 
     response = measure_response(arm)                      a gentle sine of 1.5 mm, two and a half seconds
-    response = response_from_motion(qd_command, qd, T)    from any recorded motion; None when it tells too little
+    response = response_from_motion(qd_command, qd, T)    from any recorded motion; None when there is too little of it
 
-The result belongs into robot.response_time: margin, stabiliser and the felt mass are computed from it.
+The result belongs in robot.response_time: margin, stabiliser and the felt mass are computed from it.
 """
 
 import math
@@ -17,14 +17,14 @@ from ur_admittance.errors import RobotError
 
 Array = NDArray[np.float64]
 
-WAY = 0.0015  # [m] of the tool to either side
+AMPLITUDE = 0.0015  # [m] of the tool to either side
 LARGEST_SWING = 0.01  # [rad] of the joint, for a tool close to its axis
 FREQUENCY_HZ = 2.0  # slow against any servo, so that its lag is felt as a time
 SWINGS = 4  # that count, after one to get going
 LONGEST = 0.15  # [s] that is believed
 FAITHFUL = (0.8, 1.25)  # measured over commanded swing of an arm that follows
 EXPLAINED = 0.95  # share of the measured motion that is the late command
-SLOWEST = 0.01  # [rad/s] root mean square: less motion tells nothing
+SLOWEST = 0.01  # [rad/s] root mean square: less motion says nothing
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class Response:
     explained: float  # share of the measured motion that this command explains, 0..1
 
     def __str__(self) -> str:
-        return f"the arm answers after {1e3 * self.time:.1f} ms"
+        return f"the arm responds after {1e3 * self.time:.1f} ms"
 
 
 def measure_response(arm: CalmArm, joint: int = 0) -> Response:
-    """Swing one joint by a few milliradians and compare: q(t) = command(t - response). The arm returns to its place.
+    """Swing one joint by a few milliradians and compare: q(t) = command(t - response). The arm returns to where it was.
     RobotError when it does not follow."""
     start = arm.q
     swing = _swing(arm, start, joint)
@@ -47,10 +47,10 @@ def measure_response(arm: CalmArm, joint: int = 0) -> Response:
     t, end = 0.0, (SWINGS + 2) / FREQUENCY_HZ
     while t < end:
         following = t + arm.period
-        way, _ = _sine(following, omega, swing, end)
+        offset, _ = _sine(following, omega, swing, end)
         _, speed = _sine(t + 0.5 * arm.period, omega, swing, end)
         q, qd = start.copy(), np.zeros(6)
-        q[joint], qd[joint] = start[joint] + way, speed
+        q[joint], qd[joint] = start[joint] + offset, speed
         sample = arm.cycle(q, qd)
         times.append(t)
         speeds.append(float(sample["qd"][joint]))
@@ -63,13 +63,13 @@ def measure_response(arm: CalmArm, joint: int = 0) -> Response:
 
 
 def _swing(arm: CalmArm, q: Array, joint: int) -> float:
-    """Amplitude of the joint [rad] that moves the flange by WAY."""
+    """Amplitude of the joint [rad] that moves the flange by AMPLITUDE."""
     lever = float(np.linalg.norm(arm.model.jacobian(q)[:3, joint]))
-    return min(LARGEST_SWING, WAY / max(lever, 1e-3))
+    return min(LARGEST_SWING, AMPLITUDE / max(lever, 1e-3))
 
 
 def _sine(t: float, omega: float, swing: float, end: float) -> tuple[float, float]:
-    """Way and speed of a sine that grows over its first swing and fades over its last one."""
+    """Angle and speed of a sine that grows over its first swing and fades over its last one."""
     turn = 2.0 * math.pi / omega
     edge = min(1.0, max(0.0, t / turn), max(0.0, (end - t) / turn))
     size = edge**2 * (3.0 - 2.0 * edge)
@@ -88,7 +88,7 @@ def _from_phase(t: Array, speed: Array, omega: float, commanded: float) -> Respo
     explained = 1.0 - float(np.var(left) / max(np.var(speed), 1e-30))
     if not FAITHFUL[0] < gain < FAITHFUL[1]:
         raise RobotError(
-            f"response: the arm moved {gain:.2f} times as far as it was told (expected {FAITHFUL[0]} to "
+            f"response: the arm moved {gain:.2f} times as far as commanded (expected {FAITHFUL[0]} to "
             f"{FAITHFUL[1]}); is its speed slider at 100 %?"
         )
     if not 0.0 <= late < LONGEST or explained < EXPLAINED:

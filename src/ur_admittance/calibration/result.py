@@ -1,11 +1,12 @@
-"""What a calibration has found, and how it enters the parameters."""
+"""What a calibration has found: how it enters the parameters, a text of one screen, and a figure."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ur_admittance.calibration.model import predicted
+from ur_admittance.calibration.fit import predicted
 from ur_admittance.calibration.readings import Array, Flags
 from ur_admittance.model.frames import rotation_from_rpy, rpy_from_rotation
 from ur_admittance.params import Parameters
@@ -75,6 +76,54 @@ class ToolCalibration:
     def applied_to(self, parameters: Parameters) -> Parameters:
         return parameters.changed(self.changes())
 
+    def __str__(self) -> str:
+        """Every value with its standard deviation, what is left over, and the notes."""
+        d, bias, channels = self.deviation, self.bias, self.residual_channels
+        rows = [("tool mass", f"{self.mass:.4f} kg", f"{d.mass:.4f} kg")]
+        if self.center_of_mass is not None:
+            rows.append(
+                ("centre of mass", f"{_three(1e3 * self.center_of_mass, 2)} mm", f"{1e3 * d.center_of_mass:.2f} mm")
+            )
+        if self.R_flange_sensor is not None:
+            rpy = np.degrees(rpy_from_rotation(self.R_flange_sensor))
+            rows.append(("sensor mounting", f"{_three(rpy, 2)} deg (rpy)", f"{np.degrees(d.rotation):.3f} deg"))
+        if self.gravity is not None:
+            rows.append(("base tilt", f"{np.degrees(self.tilt):.2f} deg", f"{np.degrees(d.tilt):.3f} deg"))
+        rows += [
+            ("force bias", f"{_three(bias[:3], 3)} N", f"{d.force_bias:.3f} N"),
+            ("torque bias", f"{_three(bias[3:], 4)} Nm", f"{d.torque_bias:.4f} Nm"),
+        ]
+        lines = [f"{name:16}{value:44}+- {deviation}" for name, value, deviation in rows]
+        lines += [
+            "",
+            f"{int(self.used.sum())} poses used of {len(self.used)}, excitation {self.excitation:.3f} (0.1 or more "
+            f"is good), condition number {self.condition:.0f}",
+            f"residual  {_three(channels[:3], 3)} N   {_three(channels[3:], 4)} Nm  (RMS per axis)",
+            f"noise     {self.noise[0]:.3f} N   {self.noise[1]:.4f} Nm  (one sample)",
+        ]
+        return "\n".join([*lines, *(f"note: {note}" for note in self.notes)])
+
+    def save_figure(self, path: str | Path) -> None:
+        """Residual of every pose against the noise of one sample; dropped poses are hollow."""
+        from matplotlib.figure import Figure
+
+        number = np.arange(1, len(self.used) + 1)
+        chart = Figure(figsize=(7, 5), layout="constrained")
+        axes: Any = chart.subplots(2, 1, sharex=True)
+        parts = ((slice(0, 3), "N", "force"), (slice(3, 6), "Nm", "torque"))
+        for axis, (part, unit, what), level in zip(axes, parts, self.noise, strict=True):
+            for k, (name, colour) in enumerate(zip("xyz", ("C3", "C2", "C0"), strict=True)):
+                values = self.residual[:, part][:, k]
+                fill = [colour if used else "none" for used in self.used]
+                axis.scatter(number + 0.15 * (k - 1), values, facecolors=fill, edgecolors=colour, label=name)
+            axis.axhspan(-level, level, color="0.9", zorder=0, label="noise of one sample")
+            axis.axhline(0.0, color="0.6", linewidth=0.8)
+            axis.set_ylabel(f"{what} residual [{unit}]")
+        axes[0].legend(ncols=4, fontsize="small")
+        axes[1].set_xlabel("pose")
+        axes[0].set_title(f"Tool {self.mass:.3f} kg, {self.robot}: what the model does not explain")
+        chart.savefig(path, dpi=120)
+
 
 def expected_reading(parameters: Parameters, R_base_flange: Array) -> Array:
     """The wrench after the sign that these parameters expect of a free tool, sensor frame (6,) [N, Nm]."""
@@ -83,3 +132,7 @@ def expected_reading(parameters: Parameters, R_base_flange: Array) -> Array:
     bias, com = np.array(parameters.sensor.bias), np.array(parameters.tool.center_of_mass)
     one: Array = predicted(R_sensor_flange, weight, bias, com, R_base_flange.T[None])[0]
     return one
+
+
+def _three(values: np.ndarray, digits: int) -> str:
+    return " ".join(f"{x:9.{digits}f}" for x in values)

@@ -7,9 +7,8 @@ from datetime import datetime
 import numpy as np
 
 from ur_admittance.calibration.arm import CalmArm
-from ur_admittance.calibration.excitation import FEWEST_POSES, excitation
 from ur_admittance.calibration.identify import RESIDUAL_FORCE, RESIDUAL_TORQUE, TIMES_NOISE, identify
-from ur_admittance.calibration.poses import choose, ways
+from ur_admittance.calibration.poses import FEWEST_POSES, choose, excitation, paths
 from ur_admittance.calibration.readings import Array, Reading, noise
 from ur_admittance.calibration.result import ToolCalibration, expected_reading
 from ur_admittance.errors import CalibrationError
@@ -26,7 +25,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, eq=False)
 class Verdict:
-    """The wrench that is left in new orientations with nothing touching the tool."""
+    """The wrench that remains in new orientations with nothing touching the tool."""
 
     residual: Array  # (n, 6) compensated reading, sensor frame [N, Nm]
     allowed: tuple[float, float]  # of force and torque, length in any pose [N, Nm]
@@ -46,7 +45,7 @@ class Verdict:
 
     @property
     def constant(self) -> bool:
-        """True when the same wrench is left in all poses: the bias has drifted, mass and mounting are right."""
+        """True when the same wrench remains in all poses: the bias has drifted, mass and mounting are right."""
         change = self.residual - self.residual.mean(axis=0)
         return bool(
             (np.linalg.norm(change[:, :3], axis=1) <= self.allowed[0]).all()
@@ -57,10 +56,10 @@ class Verdict:
         largest = f"{self.force.max():.2f} N, {self.torque.max():.3f} Nm"
         allowed = f"allowed {self.allowed[0]:.2f} N, {self.allowed[1]:.3f} Nm"
         if self.good:
-            return f"good: at most {largest} are left ({allowed})"
+            return f"good: at most {largest} remain ({allowed})"
         if self.constant:
-            return f"the sensor has drifted: {largest} are left, the same in all poses ({allowed}); zero it"
-        return f"bad: {largest} are left and change with the orientation ({allowed}); calibrate again"
+            return f"the sensor has drifted: {largest} remain, the same in all poses ({allowed}); zero it"
+        return f"bad: {largest} remain and change with the orientation ({allowed}); calibrate again"
 
 
 def visit(arm: CalmArm, legs: list[Array], say: Say = lambda text: None) -> list[Reading]:
@@ -94,7 +93,7 @@ def calibrate(
     start = arm.q
     if poses is None:
         poses = choose(arm.model, parameters, start, count, reach=reach)
-    readings = visit(arm, ways(arm.model, parameters, start, poses, reach), say)
+    readings = visit(arm, paths(arm.model, parameters, start, poses, reach), say)
     return dated(identify(readings, parameters, robot))
 
 
@@ -125,7 +124,7 @@ def check(
     """Test a calibration in orientations other than those it was made in."""
     start = arm.q
     poses = choose(arm.model, parameters, start, count, seed=CHECK_SEED, reach=reach)
-    return judge(visit(arm, ways(arm.model, parameters, start, poses, reach), say), parameters)
+    return judge(visit(arm, paths(arm.model, parameters, start, poses, reach), say), parameters)
 
 
 def judge(readings: list[Reading], parameters: Parameters) -> Verdict:
@@ -138,12 +137,12 @@ def judge(readings: list[Reading], parameters: Parameters) -> Verdict:
 
 def offset(arm: CalmArm, parameters: Parameters) -> Array:
     """Zeroing: what the free tool reads here after compensation, sensor frame (6,) [N, Nm]. CalibrationError when the
-    arm moves, the reading is unsteady, or it is more than any drift."""
+    arm moves, the reading is unsteady, or the wrench is larger than any drift."""
     change: Array = judge([arm.read_at_rest()], parameters).residual[0]
     force, torque = float(np.linalg.norm(change[:3])), float(np.linalg.norm(change[3:]))
     if force > LARGEST_DRIFT[0] or torque > LARGEST_DRIFT[1]:
         raise CalibrationError(
-            f"zeroing refused: {force:.1f} N and {torque:.2f} Nm are more than a drift (at most {LARGEST_DRIFT[0]:.0f} "
+            f"zeroing refused: {force:.1f} N and {torque:.2f} Nm is more than drift (at most {LARGEST_DRIFT[0]:.0f} "
             f"N, {LARGEST_DRIFT[1]:.0f} Nm); free the tool, or calibrate again."
         )
     return change

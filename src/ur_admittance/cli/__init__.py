@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli import bench, calibrate, check, check_frames, compare, demo, log, params, run, sim, stability
+from ur_admittance.cli import bench, calibrate, check, compare, demo, log, params, run, sim, stability
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -14,11 +14,12 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",  # in "rich", the default, a unit such as [kg] is taken for markup and vanishes
 )
 app.add_typer(params.app, name="params")
 app.add_typer(calibrate.app, name="calibrate")
 app.command()(check.check)
-app.command("check-frames")(check_frames.check_frames)
+app.command("check-frames")(check.check_frames)
 app.command()(demo.demo)
 app.command()(sim.sim)
 app.command()(stability.stability)

@@ -1,15 +1,18 @@
-"""ur-admittance check --robot ADDRESS: is this robot, this network and this computer fit for force control?"""
+"""ur-admittance check, check-frames: is this set-up fit for force control, and are signs and frames right?"""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
+
+from ur_admittance.cli.options import ArmOptions, ModelOption, shared_options
 
 MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 
 
 def check(
     robot: Annotated[str, typer.Option("--robot", help="Address of the robot.")],
-    model: Annotated[str, typer.Option(help="Robot type, e.g. ur5e.")] = "ur5e",
+    model: ModelOption = "ur5e",
     seconds: Annotated[float, typer.Option(min=0.5, max=60.0, help="How long to listen to the robot [s].")] = 5.0,
 ) -> None:
     """Examine a robot without moving it: network, state, payload, sensor, real-time set-up; and what to fix."""
@@ -24,3 +27,58 @@ def check(
     typer.echo("ready." if bad == 0 else f"{bad} thing{'s' if bad > 1 else ''} to fix first.")
     if bad:
         raise typer.Exit(1)
+
+
+@shared_options
+def check_frames(
+    arm: ArmOptions,
+    params: Annotated[Path | None, typer.Option("--params", help="Parameter file to test.")] = None,
+    fault: Annotated[
+        str, typer.Option("--fault", help="Simulation only: reaction, swap-xy, flip-z, torque-flip-x, no-lever ...")
+    ] = "",
+) -> None:
+    """Push along each axis and twist: says precisely which sign, axis, mounting or lever arm is wrong.
+
+    The arm holds still. In simulation the hand pushes by itself. Exit code 1 when something is wrong."""
+    from ur_admittance.apps.connect import parameters_for
+    from ur_admittance.calibration.push_test import push_test
+    from ur_admittance.errors import RobotError
+
+    if fault and not arm.simulated:
+        raise RobotError(f"--fault {fault}: faults are for the simulation only.")
+    parameters = parameters_for(arm.robot, params)
+    if fault == "no-lever":
+        parameters = parameters.changed({"tool.tcp": [0.0] * 6})
+    device: Any = None
+    ask, done = _person()
+    if arm.simulated:
+        from ur_admittance.apps.practice_arms import pushing_hand, with_fault
+        from ur_admittance.model import robot_model
+        from ur_admittance.simulation import FtSensor, World
+        from ur_admittance.simulation.robot import SimulatedRobot
+
+        world = World(robot_model(arm.model), sensor=FtSensor(noise_force=0.1, noise_torque=0.005))
+        device = SimulatedRobot(world, period=1.0 / parameters.control_rate)
+        if fault and fault != "no-lever":
+            device = with_fault(device, fault)
+        ask, done = pushing_hand(world)
+    with arm.connected(parameters, device) as (calm, _):
+        test = push_test(calm, parameters, ask, done, typer.echo)
+    if test.diagnosis.good:
+        typer.echo("sign, axes, mounting and lever arm are right")
+        return
+    for finding in test.diagnosis.findings:
+        typer.echo(f"wrong: {finding}")
+    for name, value in test.diagnosis.changes.items():
+        typer.echo(f"fix it with {name}: {value}")
+    raise typer.Exit(1)
+
+
+def _person() -> tuple[Any, Any]:
+    def ask(action: Any) -> None:
+        typer.echo(f"{action.name}: {action.words}, and hold it for a second")
+
+    def done(action: Any) -> None:
+        typer.echo("thank you, let go")
+
+    return ask, done

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ur_admittance.cli.options import ModelOption
 from ur_admittance.cli.values import parameters_from
 
 if TYPE_CHECKING:
@@ -18,16 +19,16 @@ OWN_FOLDER = Path("ur_admittance_page")
 
 
 def demo(
-    model: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
+    model: ModelOption = "ur5e",
     preset: Annotated[str | None, typer.Option(help="Preset or parameter file to start with.")] = None,
-    host: Annotated[str, typer.Option(help="Address to listen on; others need a token.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option(help="Address to listen on; other computers need a token.")] = "127.0.0.1",
     port: Annotated[int | None, typer.Option(help="Default: the first free one from 8080 on.")] = None,
-    token: Annotated[str | None, typer.Option(help="For other addresses; default: made up and printed.")] = None,
+    token: Annotated[str | None, typer.Option(help="For other addresses; default: generated and printed.")] = None,
     folder: Annotated[Path, typer.Option(help="Where presets and recordings are kept.")] = OWN_FOLDER,
-    name: Annotated[str, typer.Option(help="Of this controller, to run several.")] = "demo",
+    name: Annotated[str, typer.Option(help="Name of this controller, to run several.")] = "demo",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     duration: Annotated[float | None, typer.Option(help="End after this time [s]; default: Ctrl-C.")] = None,
-    shadows: Annotated[bool, typer.Option(help="Draw them; --no-shadows without a graphics card.")] = True,
+    shadows: Annotated[bool, typer.Option(help="Draw shadows; use --no-shadows without a graphics card.")] = True,
     realtime: Annotated[bool, typer.Option(help="Ask for real-time scheduling.")] = True,
     calm: Annotated[bool, typer.Option("--calm", help="No pushes until you make one.")] = False,
 ) -> None:  # fmt: skip
@@ -38,16 +39,16 @@ def demo(
 
     def say(text: str) -> None:
         if starting.done():
-            starting.result()  # a page that cannot start is told before the controller is loaded
+            starting.result()  # a page that cannot start is reported before the controller is loaded
         typer.echo(f"  {text}", err=True)
 
     with ThreadPoolExecutor(1) as other:  # the web server loads while this process loads the controller
         starting = other.submit(dashboard.start, name, host, port, token, folder, shadows)
         try:
-            from ur_admittance.apps.live.run import run_live
             from ur_admittance.apps.operate import LOOP_PRIORITY
+            from ur_admittance.apps.simulated_arm import run_simulated
 
-            report = run_live(
+            report = run_simulated(
                 model,
                 parameters,
                 name=name,
@@ -65,7 +66,7 @@ def demo(
 
 @contextlib.contextmanager
 def _page(starting: "Future[Page]", browser: bool) -> Iterator[None]:
-    """Tell where the page is as soon as there is something to see."""
+    """Say where the page is as soon as there is something to see."""
     page = starting.result()
     typer.echo(page.sentence)
     typer.echo("  drag the orange ball on the tool; Ctrl-C ends the demo", err=True)

@@ -1,4 +1,4 @@
-"""ur-admittance replay, plot, why: what a recording tells."""
+"""ur-admittance replay, plot, why: what a recording shows."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,7 +12,7 @@ FileArgument = Annotated[Path, typer.Argument(help="Recording (.mcap).")]
 
 def replay(
     file: FileArgument,
-    set_: Annotated[list[str] | None, typer.Option("--params", help="name=value: what if? Repeatable.")] = None,
+    set_: Annotated[list[str] | None, typer.Option("--params", help="What if? name=value (repeatable).")] = None,
 ) -> None:
     """Recompute every cycle of a recording and compare it with what was recorded, bit for bit."""
     import numpy as np
@@ -50,7 +50,7 @@ def plot(
 
 
 def why(file: FileArgument) -> None:
-    """Tell in plain words what happened in a recording and why the arm stopped."""
+    """Explain in plain words what happened in a recording and why the arm stopped."""
     from ur_admittance.recording.log import read_log
     from ur_admittance.recording.why import why as story
 

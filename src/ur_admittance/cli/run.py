@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.values import assignments, check_new, parameters_from
+from ur_admittance.cli.options import LogOption, ModelOption, SetOption
+from ur_admittance.cli.values import assignments, parameters_from
 
 if TYPE_CHECKING:
     from ur_admittance.params import Parameters
@@ -15,21 +16,25 @@ if TYPE_CHECKING:
 
 def run(
     robot: Annotated[str, typer.Option(help="sim, ros, or the address of a UR.")] = "sim",
-    model: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
+    model: ModelOption = "ur5e",
     preset: Annotated[str, typer.Option(help="Preset or parameter file.")] = "hand_guiding",
-    set_: Annotated[list[str] | None, typer.Option("--set", help="name=value on top of it (repeatable).")] = None,
+    set_: SetOption = None,
     duration: Annotated[float | None, typer.Option(help="Stop after this time [s].")] = None,
-    log: Annotated[Path | None, typer.Option(help="Record the run (.mcap); refuses to overwrite.")] = None,
+    log: LogOption = None,
     dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
     active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True,
-    name: Annotated[str, typer.Option(help="Of this controller, for other programs on this machine.")] = "main",
+    name: Annotated[str, typer.Option(help="Name of this controller, for other programs on this machine.")] = "main",
     measure: Annotated[
-        bool, typer.Option("--measure-response", help="Real arms: first swing 1.5 mm to find how late the arm answers.")
+        bool,
+        typer.Option("--measure-response", help="Real arms: first swing 1.5 mm to find how late the arm responds."),
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
 ) -> None:
     """Make an arm compliant until Ctrl-C, which slows it down and stops it."""
-    check_new(log)
+    if log is not None:  # before anything is loaded
+        from ur_admittance.recording.writer import check_new
+
+        check_new(log)
     parameters = parameters_from(preset).changed(assignments(set_ or []))
     options: dict[str, Any] = {
         "name": name,
@@ -40,29 +45,29 @@ def run(
         "say": typer.echo,
     }
     if robot == "sim":
-        from ur_admittance.apps.live.run import run_live
+        from ur_admittance.apps.simulated_arm import run_simulated
 
-        typer.echo(str(run_live(model, parameters, **options)))
+        typer.echo(str(run_simulated(model, parameters, **options)))
         return
     if active and not yes:
         _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure)
     if robot == "ros":
         raise typer.Exit(_run_ros(parameters, name, log, dashboard, activate=active, duration=duration))
-    from ur_admittance.apps.real_arm import run_rtde
+    from ur_admittance.apps.real_arm import run_real
 
-    typer.echo(str(run_rtde(robot, model, parameters, measure=measure, **options)))
+    typer.echo(str(run_real(robot, model, parameters, measure=measure, **options)))
 
 
 def _ask_first(arm: str, parameters: "Parameters", measure: bool) -> None:
     typer.echo(f"{arm} will follow every force on its tool, up to {parameters.max_linear_velocity:g} m/s.")
     if measure:
-        typer.echo("First the tool swings by 1.5 mm for 3 s, to find out how late the arm answers.")
+        typer.echo("First the tool swings by 1.5 mm for 3 s, to find out how late the arm responds.")
     typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
 
 
 def _run_ros(parameters: "Parameters", name: str, log: Path | None, dashboard: bool, **options: Any) -> int:
     """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
-    from ur_admittance.apps.arms import need_ros
+    from ur_admittance.apps.connect import need_ros
 
     need_ros()
     from ur_admittance.ros.admittance_node import run_ros
@@ -80,7 +85,7 @@ def _what_runs(robot: str, model: str, active: bool, dashboard: bool) -> str:
 
 @contextlib.contextmanager
 def _watchers(name: str, dashboard: bool, sentence: str) -> Iterator[None]:
-    """Processes beside the loop: the status in the terminal, the page if wanted."""
+    """Processes beside the loop: the status in the terminal and, if asked for, the page."""
     from ur_admittance.apps.status import status_process
 
     with contextlib.ExitStack() as stack:

@@ -7,25 +7,23 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.values import assignments, check_new, parameters_from
+from ur_admittance.cli.options import JsonOption, LogOption, SetOption
+from ur_admittance.cli.values import assignments, parameters_from
 
 
 def sim(
     name: Annotated[str, typer.Argument(help="Scenario; see --list.")] = "",
     list_them: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
     robot: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
-    preset: Annotated[str | None, typer.Option(help="Preset or parameter file in place of the scenario's own.")] = None,
-    set_: Annotated[
-        list[str] | None,
-        typer.Option("--set", help="Parameter: admittance.mass=4 (x, y, z alike) or [4,4,4,0.4,0.4,0.4]; repeatable"),
-    ] = None,
+    preset: Annotated[str | None, typer.Option(help="Preset or parameter file instead of the scenario's own.")] = None,
+    set_: SetOption = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="Of the scenario, not of the controller: name=value, see --list")
+        list[str] | None, typer.Option(help="Option of the scenario, not of the controller: name=value; see --list.")
     ] = None,
-    seed: Annotated[int, typer.Option(help="Of the sensor noise.")] = 0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the metrics as JSON.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of the sensor noise.")] = 0,
+    as_json: JsonOption = False,
     figure: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).")] = None,
-    log: Annotated[Path | None, typer.Option(help="Record the run (.mcap); refuses to overwrite.")] = None,
+    log: LogOption = None,
 ) -> None:
     """Run a scenario without hardware and report what was measured."""
     from ur_admittance.apps.scenarios import SCENARIOS, Setup, run_scenario
@@ -38,7 +36,10 @@ def sim(
         return
     if not name:
         raise SimulationError(f"which scenario? One of {', '.join(SCENARIOS)} (see --list).")
-    check_new(log)
+    if log is not None:  # before anything is loaded
+        from ur_admittance.recording.writer import check_new
+
+        check_new(log)
     progress = _Progress(name, quiet=as_json)
     setup = Setup(
         robot=robot,

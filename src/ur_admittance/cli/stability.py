@@ -1,4 +1,4 @@
-"""ur-admittance stability, measure-response: how stiff a surface may be, and how late the robot answers."""
+"""ur-admittance stability, measure-response: how stiff a surface may be, and how late the robot responds."""
 
 import json
 import math
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.options import ArmOptions, JsonOption, SetOption, YesOption, shared_options
 from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.errors import ParameterError
 
@@ -20,24 +21,25 @@ AXES = ("x", "y", "z")
 
 
 def stability(
-    preset: Annotated[str | None, typer.Option(help="Preset or parameter file; without it the defaults.")] = None,
-    set_: Annotated[list[str] | None, typer.Option("--set", help="name=value on top of it (repeatable).")] = None,
+    preset: Annotated[str | None, typer.Option(help="Preset or parameter file; default: the defaults.")] = None,
+    set_: SetOption = None,
     delay: Annotated[
-        str | None, typer.Option(help="Pure delay of the robot, such as 10ms; else from robot.response_time.")
+        str | None, typer.Option(help="Pure delay of the robot, such as 10ms; default: from robot.response_time.")
     ] = None,
-    servo: Annotated[float | None, typer.Option(help="Corner of the robot's servo lag [Hz], with --delay.")] = None,
-    stiffness: Annotated[float, typer.Option(help="Surface [N/m] for which the damping is told.")] = 1e4,
-    arm_stiffness: Annotated[float | None, typer.Option(help="Of the arm at its tool [N/m].")] = None,
-    axis: Annotated[str | None, typer.Option(help="x, y or z; else the weakest.")] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    servo: Annotated[
+        float | None, typer.Option(help="Corner frequency of the robot's servo [Hz], with --delay.")
+    ] = None,
+    stiffness: Annotated[float, typer.Option(help="Surface stiffness [N/m] to find the damping for.")] = 1e4,
+    arm_stiffness: Annotated[float | None, typer.Option(help="Stiffness of the arm at its tool [N/m].")] = None,
+    axis: Annotated[str | None, typer.Option(help="x, y or z; default: the weakest.")] = None,
+    as_json: JsonOption = False,
     figure: Annotated[Path | None, typer.Option(help="Write the stability map (.png, .svg, .pdf).")] = None,
 ) -> None:
     """Which surfaces are safe, which damping a surface needs, and how the arm feels to a hand."""
     from ur_admittance.analysis import Arm, loop_of, margin
     from ur_admittance.analysis.loop import SERVO_LAG
 
-    parameters = parameters_from(preset) if preset else parameters_from_defaults()
-    parameters = parameters.changed(assignments(set_ or []))
+    parameters = parameters_from(preset).changed(assignments(set_ or []))
     if not stiffness > 0.0:
         raise ParameterError(f"--stiffness {stiffness} N/m: must be > 0.")
     if axis is not None and axis not in AXES:
@@ -66,12 +68,6 @@ def stability(
         typer.echo(f"figure: {figure}")
 
 
-def parameters_from_defaults() -> Any:
-    from ur_admittance.params import Parameters
-
-    return Parameters()
-
-
 def seconds(text: str) -> float:
     """'10ms', '0.01s', '0.01' -> 0.01."""
     match = re.fullmatch(r"\s*([0-9.eE+-]+)\s*(us|ms|s)?\s*", text)
@@ -85,7 +81,7 @@ def seconds(text: str) -> float:
 
 
 def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[str, Any]:
-    """Every figure of the command; infinite: no limit."""
+    """All numbers that the command shows; infinite: no limit."""
     from ur_admittance.analysis import stability as s
     from ur_admittance.analysis.discrete import is_stable
 
@@ -125,8 +121,8 @@ def _print(r: dict[str, Any], stabilizer: bool) -> None:
     lines = [
         ("axis", f"{r['axis']}, mass {r['mass']:.3g} kg inside, damping {r['damping']:.3g} Ns/m"),
         ("loop delay", f"{1e3 * r['loop_delay_s']:.1f} ms: {parts}, filter {1e3 * r['filter_s']:.1f}, one tick"),
-        ("safe up to", f"{surface(r['safe_stiffness'])}: half the damping would do"),
-        ("stable up to", f"{surface(r['stable_stiffness'])}{': harder surfaces bounce' if finite else ''}{help_}"),
+        ("safe up to", f"{surface(r['safe_stiffness'])}: half the damping would be enough"),
+        ("stable up to", f"{surface(r['stable_stiffness'])}{': stiffer surfaces bounce' if finite else ''}{help_}"),
         (
             f"on {r['stiffness'] / 1e3:g} kN/m",
             f"{verdict}; needs at least {r['minimum_damping']:.3g} Ns/m, better {r['recommended_damping']:.3g}",
@@ -138,30 +134,28 @@ def _print(r: dict[str, Any], stabilizer: bool) -> None:
         typer.echo(f"{name:18} {text}")
 
 
+@shared_options
 def measure_response(
-    robot: Annotated[str, typer.Option("--robot", help="sim, or the address of an arm.")] = "sim",
-    model: Annotated[str, typer.Option("--model", help="Type of the arm, such as ur5e.")] = "ur5e",
+    arm: ArmOptions,
     delay: Annotated[str, typer.Option(help="Simulation only: delay of the simulated arm.")] = "10ms",
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    yes: YesOption = False,
+    as_json: JsonOption = False,
 ) -> None:
-    """Swing the base joint by 1.5 mm at the tool and tell how late the arm answers."""
-    from ur_admittance.calibration.response import WAY
+    """Swing the base joint by 1.5 mm at the tool and measure how late the arm responds."""
+    from ur_admittance.calibration.response import AMPLITUDE
     from ur_admittance.calibration.response import measure_response as measure
-    from ur_admittance.cli.calibrate import connected_arm
     from ur_admittance.params import Parameters
 
-    options: dict[str, Any] = {}
-    if robot == "sim":
+    settings: dict[str, Any] = {}
+    if arm.simulated:
         from ur_admittance.model import robot_model
         from ur_admittance.simulation import Servo, World
 
-        options["world"] = World(robot_model(model), servo=Servo(delay=seconds(delay)))
-    elif not yes:
-        typer.confirm(f"The tool will swing by {1e3 * WAY:g} mm to either side for 3 s. Is the way free?", abort=True)
-    with connected_arm(robot, model, Parameters(), **options) as (arm, info):
-        response = measure(arm)
+        settings["world"] = World(robot_model(arm.model), servo=Servo(delay=seconds(delay)))
+    arm.confirm(f"The tool will swing by {1e3 * AMPLITUDE:g} mm to either side for 3 s. Is the path clear?", yes)
+    with arm.connected(Parameters(), **settings) as (calm, name):
+        response = measure(calm)
     if as_json:
-        typer.echo(json.dumps({"robot": info.name, "response_time": response.time, "gain": response.gain}))
+        typer.echo(json.dumps({"robot": name, "response_time": response.time, "gain": response.gain}))
         return
-    typer.echo(f"{info.name}: {response}; set robot.response_time: {response.time:.4f}")
+    typer.echo(f"{name}: {response}; set robot.response_time: {response.time:.4f}")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ur_admittance.errors import LogError, ParameterError
+from ur_admittance.errors import ParameterError
 
 if TYPE_CHECKING:
     from ur_admittance.params import Parameters
@@ -44,22 +44,18 @@ def filled(values: dict[str, Any]) -> dict[str, Any]:
         row = table.get(name)
         if row is None or not row.length or not isinstance(value, int | float) or isinstance(value, bool):
             continue
-        mixed = row.length == 6 and "," in row.unit
+        mixed = row.length == 6 and row.unit_of(0) != row.unit_of(3)
         angular = list(defaults[name][3:]) if defaults[name] is not None else [math.nan] * 3  # nan: unset
         values[name] = [value] * 3 + angular if mixed else [value] * row.length
     return values
 
 
-def check_new(log: Path | None) -> None:
-    """A recording is never overwritten."""
-    if log is not None and log.exists():
-        raise LogError(f"{log} exists already: choose another file, nothing was overwritten")
+def parameters_from(name: str | None) -> "Parameters":
+    """A preset by its name, or a parameter file by its path; None: the defaults."""
+    from ur_admittance.params import PRESETS, Parameters, load_parameters, preset
 
-
-def parameters_from(name: str) -> "Parameters":
-    """A preset by its name, or a parameter file by its path."""
-    from ur_admittance.params import PRESETS, load_parameters, preset
-
+    if name is None:
+        return Parameters()
     if name in PRESETS:
         return preset(name)
     if Path(name).suffix in (".yaml", ".yml") or Path(name).exists():

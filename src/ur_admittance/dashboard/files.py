@@ -8,7 +8,7 @@ from typing import Any
 from ur_admittance.dashboard.knobs import Tuner
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import PRESETS, Parameters, load_parameters, preset
-from ur_admittance.params.write import save_parameters
+from ur_admittance.params.yaml import save_parameters
 from ur_admittance.recording.recorder import RecorderProcess
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")

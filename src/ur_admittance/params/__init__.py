@@ -2,7 +2,6 @@
 
 from ur_admittance.params.presets import PRESETS, preset
 from ur_admittance.params.schema import Parameters
-from ur_admittance.params.write import save_parameters
-from ur_admittance.params.yaml import load_parameters
+from ur_admittance.params.yaml import load_parameters, save_parameters
 
 __all__ = ["PRESETS", "Parameters", "load_parameters", "preset", "save_parameters"]

@@ -3,9 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-COEFFICIENT = "admittance.filter_coefficient"
-CUTOFF = "admittance.filter_cutoff_hz"
-
 
 def plain(value: Any) -> Any:
     """NumPy arrays and scalars as Python lists and numbers; mappings as dictionaries."""
@@ -34,10 +31,3 @@ def nest(flat: Mapping[str, Any]) -> dict[str, Any]:
             place = place.setdefault(group, {})
         place[last] = value
     return nested
-
-
-def release_other_filter_parameter(values: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Coefficient and cutoff describe one filter: the one that is changed takes the place of the other."""
-    for given, other in ((COEFFICIENT, CUTOFF), (CUTOFF, COEFFICIENT)):
-        if changes.get(given) is not None:
-            values[other] = None

@@ -9,7 +9,7 @@ from ur_admittance.params import sentences
 from ur_admittance.params.schema import Parameters
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
-ELBOW_MARGIN = 0.02  # [rad] 0.1 mm of reach: what is left to the last bit of it would fold to either side
+ELBOW_MARGIN = 0.02  # [rad] 0.1 mm of reach: an arm stretched to the last bit could fold to either side
 PARALLEL = 1e-3  # 2.5 degrees, more than any calibrated arm is off
 TYPICAL_RESPONSE = 0.02  # [s] of a UR streaming joint speeds, assumed until it is measured
 LEAST_INTERNAL_MASS = 1.0 / 3.0  # a law with less inertia than this share would follow the noise of the sensor

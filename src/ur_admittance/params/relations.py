@@ -1,17 +1,18 @@
 """What must hold between parameters, beyond the bounds of each one."""
 
 import math
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticCustomError
-
-from ur_admittance.params.names import COEFFICIENT, CUTOFF
 
 if TYPE_CHECKING:
     from ur_admittance.params.schema import Parameters
 
 Bounds = tuple[float | None, ...]
 
+COEFFICIENT = "admittance.filter_coefficient"
+CUTOFF = "admittance.filter_cutoff_hz"
 GRAVITY = (9.7, 9.9)  # [m/s2] more than the range on the surface of the Earth; catches (0, 0, -1)
 
 
@@ -34,6 +35,13 @@ def one_filter_parameter(values: Any) -> Any:
     return values
 
 
+def release_other_filter_parameter(values: dict[str, Any], changes: Mapping[str, Any]) -> None:
+    """Coefficient and cutoff describe one filter: the one that is changed takes the place of the other."""
+    for given, other in ((COEFFICIENT, CUTOFF), (CUTOFF, COEFFICIENT)):
+        if changes.get(given) is not None:
+            values[other] = None
+
+
 def check_relations(p: "Parameters") -> "Parameters":
     box, joints = p.workspace, p.joint_limits
     _check_order("workspace.min", box.min, "workspace.max", box.max)
@@ -46,7 +54,7 @@ def check_relations(p: "Parameters") -> "Parameters":
         raise refuse("gravity", p.gravity, f"its norm must be {GRAVITY[0]} to {GRAVITY[1]} (turn it, don't scale it)")
     for name in p.joints:
         if p.joints.count(name) > 1:
-            raise refuse("joints", p.joints, f"must be six different names, {name} is there twice")
+            raise refuse("joints", p.joints, f"must be six different names; {name} appears twice")
     return p
 
 

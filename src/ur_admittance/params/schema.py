@@ -27,7 +27,7 @@ from ur_admittance.params.fields import (
     Two,
     parameter,
 )
-from ur_admittance.params.relations import check_relations, one_filter_parameter
+from ur_admittance.params.relations import check_relations, one_filter_parameter, release_other_filter_parameter
 
 COEFFICIENT_RATE_HZ = 500.0  # the loop rate that a filter coefficient refers to
 
@@ -248,5 +248,5 @@ class Parameters(Group):
         for name in flat_changes:
             if name not in values:
                 raise sentences.unknown(name)
-        names.release_other_filter_parameter(values, flat_changes)
+        release_other_filter_parameter(values, flat_changes)
         return Parameters(**names.nest(values | flat_changes))

@@ -53,7 +53,7 @@ def refusal(name: str, value: Any, must: str) -> ParameterError:
 
 
 def unknown(name: str) -> ParameterError:
-    """Names the nearest known one; a group that was given a value is told apart."""
+    """Names the nearest known one; a group that was given a value gets its own sentence."""
     if any(known.startswith(f"{name}.") for known in rows()):
         member = next(known for known in rows() if known.startswith(f"{name}."))
         return ParameterError(f"{name} is a group of parameters: give its members, such as {member}", name)

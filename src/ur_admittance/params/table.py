@@ -23,7 +23,8 @@ class Row:
     length: int  # of a vector, 0 for a single value
     kind: str  # number, boolean, string
     optional: bool  # may be unset
-    choices: tuple[str, ...] = ()  # of a name
+    bounds: tuple[float, float] | None  # least and greatest number; None: not a number
+    choices: tuple[str, ...]  # of a word that must be one of several
 
     def unit_of(self, index: int | None) -> str:
         """Unit of one element: `N, Nm` is N for the first half, Nm for the second."""
@@ -68,6 +69,7 @@ def _row(name: str, field: dict[str, Any]) -> Row:
         length=length,
         kind=kind,
         optional=optional,
+        bounds=_bounds(element) if kind == "number" else None,
         choices=tuple(element.get("enum", ())),
     )
 
@@ -77,15 +79,17 @@ def _without_null(schema: dict[str, Any]) -> tuple[dict[str, Any], bool]:
     return (choices[0], True) if choices else (schema, False)
 
 
+def _bounds(element: dict[str, Any]) -> tuple[float, float]:
+    lower = element.get("minimum", element.get("exclusiveMinimum", -LARGEST))
+    upper = element.get("maximum", element.get("exclusiveMaximum", LARGEST))
+    return float(lower), float(upper)
+
+
 def _allowed(element: dict[str, Any], kind: str, length: int) -> str:
     if "enum" in element:
         *first, last = element["enum"]
         return f"{', '.join(first)} or {last}"
     one, many = NOUNS[kind]
-    return " ".join([f"{length} {many}" if length else one, *_bounds(element)])
-
-
-def _bounds(element: dict[str, Any]) -> list[str]:
     signs = {"exclusiveMinimum": ">", "minimum": ">=", "exclusiveMaximum": "<", "maximum": "<="}
     bounds = [f"{sign} {element[key]:g}" for key, sign in signs.items() if abs(element.get(key, LARGEST)) < LARGEST]
-    return [" and ".join(bounds)] if bounds else []
+    return " ".join([f"{length} {many}" if length else one, *([" and ".join(bounds)] if bounds else [])])

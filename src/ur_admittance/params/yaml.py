@@ -11,25 +11,30 @@ A refusal names the file and the line. Keys given twice are refused: YAML loader
 lose every value of the first.
 """
 
+import io
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from ruamel.yaml import YAML
+from ruamel.yaml.comments import CommentedMap, CommentedSeq
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
+from ruamel.yaml.representer import RoundTripRepresenter
 
 from ur_admittance.errors import ParameterError
 from ur_admittance.params import sentences
 from ur_admittance.params.schema import Parameters
+from ur_admittance.params.table import rows
 
 SECTION = "ros__parameters"
 EVERY_NODE = "/**"
 INCLUDE = "include"  # a file name or a list of them; this file has the last word
 LARGEST_FILE = 1_000_000  # [bytes] a parameter file has a few kilobytes
 
-# Parameters that every ROS node has by itself; they stand in the same file and are not ours to judge.
+# Parameters that every ROS node has by itself; they appear in the same file and are not ours to judge.
 OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides")
 
 
@@ -59,7 +64,7 @@ def parse_parameters(text: str, file: str, node: str | None = None, folder: Path
 
 
 def load_values(path: str | Path, node: str | None = None) -> dict[str, Any]:
-    """Dotted name -> value of what stands in a file, not yet validated."""
+    """Dotted name -> value of what a file contains, not yet validated."""
     path = Path(path)
     return {name: entry.value for name, entry in _resolved(_read(path), str(path), node, path.parent).items()}
 
@@ -165,7 +170,7 @@ def _sections(root: Node, file: str, prefix: str = "") -> Iterator[tuple[str, No
         elif isinstance(value, MappingNode):
             yield from _sections(value, file, f"{prefix.rstrip('/')}/{key.value.lstrip('/')}")
         else:
-            raise ParameterError(f"{file}:{_line(key)}: {key.value} stands outside '{SECTION}:'")
+            raise ParameterError(f"{file}:{_line(key)}: {key.value} is outside '{SECTION}:'")
 
 
 def _chosen(sections: dict[str, Node], node: str | None, file: str) -> list[Node]:
@@ -208,3 +213,54 @@ def _refuse_second(lines: dict[str, int], name: str, line: int, file: str) -> No
             f"{file}:{line}: {sentences.shown(name)[1:-1]} is given a second time, first on line {lines[name]}", name
         )
     lines[name] = line
+
+
+def dump_parameters(parameters: Parameters, node: str = EVERY_NODE) -> str:
+    """Text that loads back to the same parameters. Unset ones are left out: ROS files have no null."""
+    root = CommentedMap()
+    for name, value in parameters.flat().items():
+        if value is None:
+            continue
+        *groups, last = name.split(".")
+        place = root
+        for group in groups:
+            place = place.setdefault(group, CommentedMap())
+        place[last] = _flow(value) if isinstance(value, tuple) else value
+        row = rows()[name]
+        place.yaml_add_eol_comment(f"[{row.unit}] {row.help}" if row.unit != "-" else row.help, last)
+    yaml = YAML()
+    yaml.Representer = _Representer
+    yaml.width = 1000  # one line per parameter
+    yaml.indent(mapping=2)
+    stream = io.StringIO()
+    yaml.dump({node: {SECTION: root}}, stream)
+    return stream.getvalue()
+
+
+def save_parameters(parameters: Parameters, path: str | Path, node: str = EVERY_NODE) -> None:
+    try:
+        part = Path(path).with_name(f".{Path(path).name}.part")
+        part.write_text(dump_parameters(parameters, node), encoding="utf-8")
+        part.replace(path)  # at once: nobody reads half a file, and a full disk leaves the old one
+    except OSError as error:
+        raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _flow(values: tuple[Any, ...]) -> CommentedSeq:
+    """[1.0, 2.0, ...] on one line, `.nan` for an unset element."""
+    sequence = CommentedSeq(math.nan if value is None else value for value in values)
+    sequence.fa.set_flow_style()
+    return sequence
+
+
+class _Representer(RoundTripRepresenter):
+    """Writes 1.0e-05 for 1e-05, which YAML 1.1 loaders (those of ROS tools) would read as a string."""
+
+    def represent_number(self, value: float) -> ScalarNode:
+        node: ScalarNode = self.represent_float(value)
+        if "e" in node.value and "." not in node.value:
+            node.value = node.value.replace("e", ".0e")
+        return node
+
+
+_Representer.add_representer(float, _Representer.represent_number)

@@ -52,7 +52,7 @@ class Log:
 
 
 def read_log(path: str | Path) -> Log:
-    """Read a recording; a cut-off file gives what it holds (`complete` is False), anything else a LogError."""
+    """Read a recording; a file that was cut off gives what it holds (`complete` is False), anything else a LogError."""
     path = Path(path)
     log = Log(path)
     parts: dict[str, list[tuple[int, bytes]]] = {kind: [] for kind in RECORDS}
@@ -64,7 +64,7 @@ def read_log(path: str | Path) -> Log:
     except OSError as error:
         raise LogError(f"{path} cannot be read: {error.strerror}") from None
     if not log.dtypes:
-        raise LogError(f"{path} is no recording of this program, or it was cut off before the first record")
+        raise LogError(f"{path} is not a recording of this program, or it was cut off before the first record")
     ticks = b"".join(data for _, data in parts["tick"])
     log.ticks = np.frombuffer(ticks, log.dtypes["tick"])
     for index, data in parts["state"]:
@@ -75,7 +75,7 @@ def read_log(path: str | Path) -> Log:
 
 
 def _read(file: Any, log: Log, parts: dict[str, list[tuple[int, bytes]]]) -> bool:
-    """Fill `log` and `parts`; True if the file has its end."""
+    """Fill `log` and `parts`; True if the file is complete."""
     kinds: dict[int, str] = {}
     try:
         for entry in StreamReader(file, validate_crcs=True).records:
@@ -85,7 +85,7 @@ def _read(file: Any, log: Log, parts: dict[str, list[tuple[int, bytes]]]) -> boo
             elif isinstance(entry, Channel) and entry.topic.startswith("/exact/"):
                 kinds[entry.id] = entry.topic.removeprefix("/exact/")
             elif isinstance(entry, Message) and kinds.get(entry.channel_id) in parts:
-                # the number of ticks before it is the place of a state or parameter record
+                # the number of ticks before it is the position of a state or parameter record
                 parts[kinds[entry.channel_id]].append((len(parts["tick"]), entry.data[_PREFIX:]))
             elif isinstance(entry, Footer):
                 return True

@@ -19,7 +19,7 @@ MOST_POINTS = 5000  # per line: more cannot be seen, and the file stays small
 def plot(log: Log, path: str | Path) -> Path:
     """Draw the recording to a file (the suffix chooses the format: .png, .svg, .pdf)."""
     if len(log.ticks) == 0:
-        raise LogError(f"{log.path} holds no cycle to plot")
+        raise LogError(f"{log.path} contains no cycles to plot")
     path = Path(path)
     figure = draw(log)
     try:

@@ -20,7 +20,7 @@ import numpy as np
 
 from ur_admittance.core.views import Record, whole
 from ur_admittance.errors import LogError, UrAdmittanceError
-from ur_admittance.recording.writer import LogWriter
+from ur_admittance.recording.writer import LogWriter, check_new
 from ur_admittance.runtime.interfaces import Controller
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 from ur_admittance.runtime.telemetry.writer import TELEMETRY, as_json
@@ -41,7 +41,7 @@ class Recorder:
         self._revision = -1
         self._status = (-1, -1)
         self._reason = ""
-        _check_folder(self.path)
+        check_new(self.path)
 
     def publish(self, controller: Controller, loop: Record) -> None:
         if self.problem:
@@ -91,7 +91,7 @@ class RecorderProcess:
 
     def __init__(self, name: str, path: str | Path) -> None:
         self.path = Path(path)
-        _check_folder(self.path)
+        check_new(self.path)
         command = [sys.executable, "-m", "ur_admittance.recording.recorder", name, str(path)]
         self._process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.pid = self._process.pid
@@ -135,7 +135,7 @@ def record(name: str, path: str | Path) -> str:
     """Record the controller called `name` until it ends or SIGTERM comes; returns one line about what was recorded."""
     stop: list[int] = []
     signal.signal(signal.SIGTERM, lambda number, frame: stop.append(number))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the controller; its last cycles belong into the file
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the controller; its last cycles belong in the file
     with TelemetryReader(name) as reader:
         sys.stdout.write("recording\n")
         sys.stdout.flush()
@@ -184,11 +184,6 @@ def _leave_the_loop_alone() -> None:
         os.sched_setaffinity(0, range(os.cpu_count() or 1))
     with contextlib.suppress(OSError):
         os.nice(5)
-
-
-def _check_folder(path: Path) -> None:
-    if not path.parent.is_dir():
-        raise LogError(f"recording to {path}: the folder {path.parent} does not exist")
 
 
 if __name__ == "__main__":

@@ -6,8 +6,8 @@ to the last bit: any difference means that the program, the compiler or the file
 With other parameters the recorded measurements stay as they were: the arm in the recording does not feel the new
 commands, and the hand does not push differently. The parameters are those at the start of the recording with the
 changes, all the time; mass, damping and stiffness come in by their ramp, as in any live change. So "what if" shows what
-this controller would have commanded in the first moments; it is no simulation, and with Kp > 0 or a spring it becomes
-meaningless once the paths have parted.
+this controller would have commanded in the first moments; it is not a simulation, and with Kp > 0 or a spring it
+becomes meaningless once the paths have parted.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ from ur_admittance.recording.log import Log
 
 @dataclass(frozen=True)
 class Replay:
-    """commands[i] belongs to log.ticks[i]; recomputed[i] tells whether it could be computed."""
+    """commands[i] belongs to log.ticks[i]; recomputed[i]: whether it could be computed."""
 
     commands: NDArray[Any]
     recomputed: NDArray[np.bool_]
@@ -55,13 +55,13 @@ def replay(log: Log) -> Replay:
 
 
 def what_if(log: Log, changes: Mapping[str, Any]) -> Replay:
-    """The same with some parameters changed (dotted names): see the honest limits at the top of this file."""
+    """The same with some parameters changed (dotted names): see the limits at the top of this file."""
     from ur_admittance.model import robot_model
     from ur_admittance.params import Parameters
     from ur_admittance.params.record import fill
 
     if not log.about.get("model") or not log.about.get("parameters"):
-        raise LogError(f"{log.path} does not tell robot and parameters: other parameters cannot be tried")
+        raise LogError(f"{log.path} does not say which robot and parameters: other parameters cannot be tried")
     parameters = Parameters.model_validate(log.about["parameters"]).changed(dict(changes))
     record = new(PARAMS)
     fill(record[0], parameters, robot_model(log.about["model"]))

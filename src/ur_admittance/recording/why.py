@@ -1,4 +1,4 @@
-"""Why did it stop? The answer of a recording in plain words."""
+"""Why did it stop? A recording explained in plain words."""
 
 import numpy as np
 
@@ -6,13 +6,13 @@ from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.recording.log import Log
 
-BEFORE_S = 0.5  # what happened in this time before a fault is told too
+BEFORE_S = 0.5  # what happened this long before a fault is reported too
 
 
 def why(log: Log) -> str:
     """The story of a recording: each change of mode with its reason, the faults with what led to them, how it ended."""
     if len(log.ticks) == 0:
-        return "The recording holds no cycle: the controller never ran, or the file was cut off at once."
+        return "The recording contains no cycles: the controller never ran, or the file was cut off at once."
     seconds, command = log.seconds, log.ticks["command"]
     lines = [_overview(log)]
     mode = np.asarray(command["mode"])
@@ -62,7 +62,7 @@ def _mode_words(log: Log, i: int) -> str:
 
 
 def _before_fault(log: Log, i: int) -> list[str]:
-    """What led to it: force, speed and limits in the half second before, the braking after, and the way back."""
+    """What led to it: force, speed and limits in the half second before, the braking after, and how to recover."""
     seconds, command = log.seconds, log.ticks["command"]
     window = (seconds >= seconds[i] - BEFORE_S) & (seconds <= seconds[i])
     force = float(np.linalg.norm(command["wrench_tcp"][window, :3], axis=1).max())
@@ -77,7 +77,7 @@ def _before_fault(log: Log, i: int) -> list[str]:
         lines.append(f"limits that acted: {', '.join(names)}")
     still = np.flatnonzero(np.abs(command["qd"][i:]).max(axis=1) <= 1e-9)
     if len(still):
-        lines.append(f"the arm stood {1e3 * (seconds[i + still[0]] - seconds[i]):.0f} ms later")
+        lines.append(f"the arm was at rest {1e3 * (seconds[i + still[0]] - seconds[i]):.0f} ms later")
     lines.append(remedy(int(command["status"][i])))
     return [line for line in lines if line]
 

@@ -25,7 +25,6 @@ from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE
 from ur_admittance.errors import LogError
 from ur_admittance.model import JOINT_NAMES
 from ur_admittance.recording import messages
-from ur_admittance.recording.message_types import DEFINITIONS
 from ur_admittance.runtime.interfaces import LOOP
 
 TICK = np.dtype([("loop", LOOP), ("sample", SAMPLE), ("command", COMMAND)], align=True)
@@ -37,6 +36,14 @@ ROS_RATE = 100.0  # [Hz] of the ROS messages: enough for plots, a fifth of the t
 KEYFRAME_S = 1.0
 CHUNK_S = 0.4
 _ROS_BYTES = 1500  # of one set of cyclic ROS messages, about
+
+
+def check_new(path: Path) -> None:
+    """A recording needs an existing folder, and is never written over another file."""
+    if not path.parent.is_dir():
+        raise LogError(f"recording to {path}: the folder {path.parent} does not exist")
+    if path.is_file():
+        raise LogError(f"{path} exists already: choose another file, nothing was overwritten")
 
 
 class LogWriter:
@@ -59,7 +66,9 @@ class LogWriter:
         try:
             self._file = _WholeWrites(self.path)
             self._writer: Any = Writer(cast(Any, self._file), chunk_size=max(1, int(CHUNK_S * bytes_per_second)))
-            self._schemas = {name: self._writer.register_msgdef(name, text) for name, text in DEFINITIONS.items()}
+            self._schemas = {
+                name: self._writer.register_msgdef(name, text) for name, text in messages.DEFINITIONS.items()
+            }
             self._writer.add_metadata(METADATA, self._description())
         except OSError as error:
             raise self._refusal(error) from error

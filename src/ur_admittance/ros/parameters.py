@@ -15,7 +15,6 @@ from rclpy.parameter import Parameter
 from ur_admittance.calibration.file import with_calibration
 from ur_admittance.errors import ParameterError, UrAdmittanceError
 from ur_admittance.params import Parameters, sentences
-from ur_admittance.params.fields import LARGEST
 from ur_admittance.params.table import Row, rows
 from ur_admittance.params.yaml import INCLUDE, OF_ROS
 
@@ -57,28 +56,10 @@ def descriptor(row: Row) -> ParameterDescriptor:
         description=f"{row.help}{unit}", additional_constraints=f"{row.allowed}{'; NaN: unset' if row.optional else ''}"
     )
     described.dynamic_typing = True
-    bounds = _bounds().get(row.name)
-    if bounds is not None and not row.optional:
-        described.floating_point_range = [FloatingPointRange(from_value=bounds[0], to_value=bounds[1], step=0.0)]
+    if row.bounds is not None and not row.length and not row.optional:
+        lower, upper = row.bounds
+        described.floating_point_range = [FloatingPointRange(from_value=lower, to_value=upper, step=0.0)]
     return described
-
-
-def _bounds() -> dict[str, tuple[float, float]]:
-    """Bounds of single numbers, from the schema."""
-    schema = Parameters.model_json_schema()
-    found: dict[str, tuple[float, float]] = {}
-
-    def walk(properties: Mapping[str, Any], prefix: str) -> None:
-        for key, field in properties.items():
-            if "unit" not in field:
-                walk(schema["$defs"][field["$ref"].rsplit("/", 1)[1]]["properties"], f"{prefix}{key}.")
-            elif field.get("type") == "number":
-                lower = field.get("minimum", field.get("exclusiveMinimum", -LARGEST))
-                upper = field.get("maximum", field.get("exclusiveMaximum", LARGEST))
-                found[prefix + key] = float(lower), float(upper)
-
-    walk(schema["properties"], "")
-    return found
 
 
 class SchemaParameters:

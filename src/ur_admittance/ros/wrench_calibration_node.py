@@ -13,7 +13,7 @@ from typing import Any
 
 from std_msgs.msg import String
 
-from ur_admittance.calibration import Reading, identify, report, session
+from ur_admittance.calibration import Reading, identify, session
 from ur_admittance.calibration.file import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
 from ur_admittance.robots.ros.polled import LATCHED
@@ -78,7 +78,7 @@ class WrenchCalibrationNode(ArmNode):
             self._readings.clear()
         path = self.option("output_file")
         save_calibration(result, path)
-        self.get_logger().info("\n" + report.text(result))
+        self.get_logger().info(f"\n{result}")
         self._say(f"done: mass {result.mass:.3f} kg, residual {result.residual_force:.3f} N; written to {path}")
 
     def _order(self, job: str) -> str:

@@ -22,9 +22,8 @@ from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError, UrAdmittanceError
 from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.interfaces import LOOP, Controller, Publisher
-from ur_admittance.runtime.report import LoopReport
+from ur_admittance.runtime.report import Histogram, LoopReport
 from ur_admittance.runtime.robot import Robot
-from ur_admittance.runtime.statistics import Histogram
 
 MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (spec: 0 < dt <= 0.1)
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used

@@ -42,7 +42,7 @@ class Mailbox:
     """The loop's side. `handlers` adds kinds of messages: ``{"push": lambda controller, value: "pushed"}``."""
 
     def __init__(self, name: str = registry.DEFAULT_NAME, handlers: dict[str, Handler] | None = None) -> None:
-        self.path = registry.place(name, "mailbox")
+        self.path = registry.shared_file(name, "mailbox")
         self.handlers: dict[str, Handler] = {**HANDLERS, **(handlers or {})}
         self._socket = _bind(self.path, name)
         self._ready = select.poll()
@@ -104,7 +104,7 @@ def send(message: dict[str, Any], name: str = registry.DEFAULT_NAME, timeout: fl
         own.settimeout(timeout)
         own.bind(str(Path(folder, "answer")))
         try:
-            own.sendto(data, str(registry.place(name, "mailbox")))
+            own.sendto(data, str(registry.shared_file(name, "mailbox")))
             raw = own.recv(_ANSWER_BYTES)
         except TimeoutError:
             raise UrAdmittanceError(f"controller {name!r} did not answer within {timeout:g} s") from None

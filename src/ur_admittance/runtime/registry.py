@@ -17,8 +17,8 @@ DEFAULT_NAME = "main"
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,40}")
 
 
-def place(name: str, purpose: str) -> Path:
-    """Path of a controller's `purpose` ("telemetry", "mailbox")."""
+def shared_file(name: str, purpose: str) -> Path:
+    """Path of the file of this controller for a purpose ("telemetry", "mailbox")."""
     if not _NAME.fullmatch(name):
         raise UrAdmittanceError(f"controller name {name!r}: must be 1 to 40 letters, digits, '-' or '_'")
     folder = MEMORY_FILES if MEMORY_FILES.is_dir() else Path(tempfile.gettempdir())
@@ -26,9 +26,9 @@ def place(name: str, purpose: str) -> Path:
 
 
 def running_controllers() -> list[str]:
-    """Names of the controllers that run now; what a killed one left behind is removed on the way."""
+    """Names of the controllers that run now; what a killed one left behind is removed too."""
     names = []
-    for path in sorted(place("x", "telemetry").parent.glob("ur_admittance.*.telemetry")):
+    for path in sorted(shared_file("x", "telemetry").parent.glob("ur_admittance.*.telemetry")):
         try:
             descriptor = os.open(path, os.O_RDWR)
         except OSError:

@@ -1,4 +1,4 @@
-"""A scenario in one picture: force, way and speed along the direction that matters, with the ideal beside it."""
+"""A scenario in one picture: force, distance and speed along the direction that matters, with the ideal beside it."""
 
 import textwrap
 from pathlib import Path
@@ -11,7 +11,7 @@ from ur_admittance.apps.scenarios.outcome import Outcome
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import SimulationError
 
-PANELS = {"force": "force on the tool [N]", "way": "way of the tool [mm]", "speed": "speed of the tool [mm/s]"}
+PANELS = {"force": "force on the tool [N]", "distance": "distance moved [mm]", "speed": "speed of the tool [mm/s]"}
 FAULT_COLOUR = "#f8d0d0"
 MOST_POINTS = 4000
 TOUCH = 0.5  # [N] a smaller true contact force is not worth a line
@@ -23,7 +23,7 @@ def draw(outcome: Outcome) -> Figure:
     t, command = trace.t[::step], trace.command[::step]
     measured = {
         "force": (command["wrench_tcp"][:, :3] @ axis, "measured"),
-        "way": (1e3 * (command["p_tcp"] - trace.command["p_tcp"][0]) @ axis, "measured"),
+        "distance": (1e3 * (command["p_tcp"] - trace.command["p_tcp"][0]) @ axis, "measured"),
         "speed": (1e3 * command["twist"][:, :3] @ axis, "commanded"),
     }
     figure = Figure(figsize=(9, 8), layout="constrained")

@@ -43,21 +43,21 @@ def push(setup: Setup) -> Outcome:
     t = part.t
     felt = max(0.0, size - stage.parameters.admittance.min_motion_threshold)  # the soft deadband takes its share
     ideal = ideal_response(stage.parameters, 1, np.where(t < pushed, felt, 0.0), trace.period)
-    way = part.command["p_tcp"][:, 1] - part.command["p_tcp"][0, 1]
-    lag, left = best_lag(way, ideal, round(0.05 / trace.period))
-    largest = float(np.abs(ideal).max())
+    moved = part.command["p_tcp"][:, 1] - part.command["p_tcp"][0, 1]
+    lag, left = best_lag(moved, ideal, round(0.05 / trace.period))
+    largest, late = float(np.abs(ideal).max()), round(0.5 / trace.period)
     metrics = [
-        Metric("way", 1e3 * float(way[-1]), "mm", "from the start to where the tool is in the end"),
-        Metric("ideal_way", 1e3 * float(ideal[-1]), "mm", "how far it should be"),
-        Metric("farthest", 1e3 * float(way.max()), "mm", "on the way there"),
+        Metric("distance", 1e3 * float(moved[-1]), "mm", "from the start to where the tool ends up"),
+        Metric("ideal_distance", 1e3 * float(ideal[-1]), "mm", "how far it should be"),
+        Metric("farthest", 1e3 * float(moved.max()), "mm", "largest distance from the start"),
         Metric("sideways", 1e3 * _sideways(part, Y), "mm", "largest motion across the push"),
-        Metric("drift", 1e3 * float(abs(way[-1] - way[-round(0.5 / trace.period)])), "mm", "motion in the last 0.5 s"),
-        Metric("rms_error", 100.0 * rms(way - ideal) / largest, "%", "measured against ideal way, of the largest way"),
+        Metric("drift", 1e3 * float(abs(moved[-1] - moved[-late])), "mm", "motion in the last 0.5 s"),
+        Metric("rms_error", 100.0 * rms(moved - ideal) / largest, "%", "difference from the ideal, of its largest"),
         Metric("lag", 1e3 * lag * trace.period, "ms", "shift that explains most of the difference"),
         Metric("rms_after_lag", 1e3 * left, "mm", "what is left then"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
-    curves = [Curve("way", t + start, 1e3 * ideal, "ideal")]
+    curves = [Curve("distance", t + start, 1e3 * ideal, "ideal")]
     return Outcome("push", setup.robot, setup.seed, metrics, trace, Y, curves)
 
 
@@ -67,7 +67,7 @@ def _sideways(part: Trace, axis: Array) -> float:
 
 
 def spring(setup: Setup) -> Outcome:
-    """With a spring of 300 N/m: 15 N push the tool to F/K, released it returns to where it was."""
+    """With a spring of 300 N/m: 15 N pushes the tool to F/K; released, it returns to where it was."""
     size, pushed, after = 15.0, 3.0, 3.0
     own = {"admittance.stiffness": [300.0] * 3 + [20.0] * 3}
     stage = Stage(setup, own, duration=pushed + after + 1.6)
@@ -83,25 +83,25 @@ def spring(setup: Setup) -> Outcome:
     law = stage.parameters.admittance
     felt = max(0.0, size - law.min_motion_threshold)
     ideal = ideal_response(stage.parameters, 1, np.where(t < pushed, felt, 0.0), trace.period)
-    way = part.command["p_tcp"][:, 1] - part.command["p_tcp"][0, 1]
+    moved = part.command["p_tcp"][:, 1] - part.command["p_tcp"][0, 1]
     rest = felt / law.stiffness[1] if law.stiffness[1] > 0.0 else math.nan
-    held = way[t < pushed]
+    held, largest = moved[t < pushed], float(ideal.max())
     metrics = [
         Metric("rest", 1e3 * float(held[-1]), "mm", "where the push holds the tool"),
         Metric("expected_rest", 1e3 * rest, "mm", "(F - threshold) / K"),
         Metric("overshoot", 100.0 * (float(held.max()) / rest - 1.0), "%", "beyond the rest point"),
         Metric("settling", settling_time(t[t < pushed], held, rest, 0.02 * rest), "s", "until within 2 %"),
-        Metric("returned", 1e3 * float(abs(way[-1])), "mm", "distance from the start after the release"),
-        Metric("rms_error", 100.0 * rms(way - ideal) / float(ideal.max()), "%", "against the ideal way"),
+        Metric("returned", 1e3 * float(abs(moved[-1])), "mm", "distance from the start after the release"),
+        Metric("rms_error", 100.0 * rms(moved - ideal) / largest, "%", "difference from the ideal, of its largest"),
         Metric("realtime_factor", trace.realtime_factor, "x", "simulated over real time"),
     ]
     story = [f"Released at {released:.1f} s."]
-    curves = [Curve("way", t + start, 1e3 * ideal, "ideal")]
+    curves = [Curve("distance", t + start, 1e3 * ideal, "ideal")]
     return Outcome("spring", setup.robot, setup.seed, metrics, trace, Y, curves, story)
 
 
 def hand_guiding(setup: Setup) -> Outcome:
-    """A hand leads the tool to four places, then moves it to and fro at 1 Hz: how heavy does the arm feel?"""
+    """A hand leads the tool to four places, then moves it back and forth at 1 Hz: how heavy does the arm feel?"""
     places = np.zeros((6, 6))
     places[1:5, :3] = [[0.1, 0.05, 0.0], [0.1, -0.1, 0.08], [-0.08, -0.05, 0.05], [0.0, 0.0, -0.05]]
     places[2, 5], places[3, 4] = 0.3, 0.2
@@ -131,8 +131,8 @@ def hand_guiding(setup: Setup) -> Outcome:
     chosen = np.array(law.effective_damping)
     raised = np.count_nonzero((trace.command["damping"] > chosen + 1e-9).any(axis=1))
     metrics = [
-        Metric("mean_force", float(force.mean()), "N", "the hand needs on the way"),
-        Metric("peak_force", float(force.max()), "N", "at most"),
+        Metric("mean_force", float(force.mean()), "N", "that the hand needs on average"),
+        Metric("peak_force", float(force.max()), "N", "that the hand needs at most"),
         Metric("work", work, "J", "done by the hand"),
         Metric("apparent_mass", mass, "kg", f"felt at {frequency:g} Hz; asked for: {law.mass[1]:g}"),
         Metric("apparent_damping", damping, "Ns/m", f"felt at {frequency:g} Hz; asked for: {chosen[1]:g}"),
@@ -145,14 +145,14 @@ def hand_guiding(setup: Setup) -> Outcome:
 
 
 def apparent_impedance(part: Trace, frequency: float) -> tuple[float, float]:
-    """Mass [kg] and damping [Ns/m] that a hand feels at one frequency: F = (D + i w M) V, V from the measured way."""
+    """Mass [kg] and damping [Ns/m] that a hand feels at one frequency: F = (D + i w M) V, V from the measured pose."""
     omega = 2 * math.pi * frequency
     t = part.t
     turns = math.floor(t[-1] * frequency)
     window = t < turns / frequency
     wave = np.exp(-1j * omega * t[window])
-    way = part.command["p_tcp"][window, 1]
+    position = part.command["p_tcp"][window, 1]
     F = np.mean(wave * (part.command["wrench_tcp"][window, 1]))
-    V = 1j * omega * np.mean(wave * (way - way.mean()))
+    V = 1j * omega * np.mean(wave * (position - position.mean()))
     impedance = F / V
     return float(impedance.imag / omega), float(impedance.real)

@@ -71,12 +71,12 @@ def joint_limit(setup: Setup) -> Outcome:
     trace = stage.finish()
     part = trace.since(start, back)
     room = near - np.abs(part.command["q"][:, 0]).max()
-    way_back = abs(part.command["p_tcp"][-1, 1] - trace.since(held).command["p_tcp"][0, 1])
+    back_again = abs(part.command["p_tcp"][-1, 1] - trace.since(held).command["p_tcp"][0, 1])
     metrics = [
         Metric("room_left", math.degrees(float(room)), "deg", "to the limit; never negative"),
         Metric("reached", math.degrees(reached), "deg", "joint 1 of +-28.6"),
         Metric("path_deviation", 1e3 * straightness(trace.since(start, held), Y), "mm", "from the straight line"),
-        Metric("way_back", 1e3 * float(way_back), "mm", "pushed back in 1 s: it is not stuck"),
+        Metric("distance_back", 1e3 * float(back_again), "mm", "moved in 1 s when pushed back: it is not stuck"),
         *_common(part, stage),
     ]
     return Outcome("joint_limit", setup.robot, setup.seed, metrics, trace, Y)
@@ -100,7 +100,7 @@ def workspace(setup: Setup) -> Outcome:
     along = part.command["p_tcp"][-1, 0] - part.command["p_tcp"][0, 0]
     metrics = [
         Metric("beyond_wall", 1e3 * float(part.command["p_tcp"][:, 1].max() - wall), "mm", "negative: stayed inside"),
-        Metric("top_speed", float(np.linalg.norm(speed, axis=1).max()), "m/s", "on the way there"),
+        Metric("top_speed", float(np.linalg.norm(speed, axis=1).max()), "m/s", "before it brakes"),
         Metric("acceleration", float(acceleration.max()), "m/s2", "largest; limit is max_linear_acceleration"),
         Metric("along_wall", 1e3 * float(along), "mm", "slid along it"),
         *_common(part, stage),
@@ -109,7 +109,7 @@ def workspace(setup: Setup) -> Outcome:
 
 
 def dropout(setup: Setup) -> Outcome:
-    """The sensor falls silent in full motion: a decelerating stop with a reason, then reset, and on."""
+    """The sensor falls silent in full motion: the arm brakes and says why, then is reset and goes on."""
     stage = Stage(setup, duration=4.0)
     stage.world.push([0.0, 25.0, 0.0, 0.0, 0.0, 0.0])
     stage.run(0.6)

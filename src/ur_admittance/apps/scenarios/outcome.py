@@ -25,7 +25,7 @@ class Metric:
 class Curve:
     """A line of the figure next to what was measured: the ideal, a limit, the truth."""
 
-    panel: str  # force, way or speed
+    panel: str  # force, distance or speed
     t: Array  # [s]
     y: Array  # in the unit of the panel: N, mm, mm/s
     label: str
@@ -38,7 +38,7 @@ class Outcome:
     seed: int
     metrics: list[Metric]
     trace: Trace
-    axis: Array  # direction along which force, way and speed are drawn, base axes (3,)
+    axis: Array  # direction along which force, distance and speed are drawn, base axes (3,)
     curves: list[Curve] = field(default_factory=list)
     story: list[str] = field(default_factory=list)  # what happened, one sentence each
 

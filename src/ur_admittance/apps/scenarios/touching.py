@@ -1,4 +1,4 @@
-"""Scenarios in contact: press a wall, follow a surface, put a peg into a hole."""
+"""Scenarios in contact: press against a wall, follow a surface."""
 
 import math
 from typing import Any
@@ -30,7 +30,7 @@ def pressing(axis: int, force: float) -> dict[str, Any]:
 
 
 def wall(setup: Setup) -> Outcome:
-    """Drive into a wall and press it with 10 N for 20 s: no bounce, however stiff it is."""
+    """Drive into a wall and press against it with 10 N for 20 s: no bounce, however stiff it is."""
     stiffness = float(setup.options.get("stiffness", 1e4))
     speed = float(setup.options.get("speed", 0.02 if stiffness <= 2e4 else 0.01))
     hold = float(setup.options.get("hold", 20.0))

@@ -14,7 +14,7 @@ PRESETS = tuple(
 
 
 def preset_text(name: str) -> str:
-    """The file as it is, with its comments: a starting point for an own file."""
+    """The file as it is, with its comments: a starting point for a file of your own."""
     if name not in PRESETS:
         raise ParameterError(f"{name} is not a preset; there are {', '.join(PRESETS)}")
     return resources.files(__name__).joinpath(f"{name}.yaml").read_text(encoding="utf-8")

@@ -27,7 +27,7 @@ class TelemetryReader:
 
     def __init__(self, name: str = registry.DEFAULT_NAME) -> None:
         self.name = name
-        path = registry.place(name, "telemetry")
+        path = registry.shared_file(name, "telemetry")
         try:
             self._descriptor = os.open(path, os.O_RDONLY)
         except FileNotFoundError:

@@ -71,7 +71,7 @@ class TelemetryWriter:
         self, name: str = registry.DEFAULT_NAME, *, model: str = "", rate: float = 0.0, slots: int = SLOTS
     ) -> None:
         self.name, self.model, self.rate, self.slots = name, model, rate, slots
-        self.path = registry.place(name, "telemetry")
+        self.path = registry.shared_file(name, "telemetry")
         size = RING_AT + slots * SLOT.itemsize
         self._descriptor = _create(self.path, name, size)
         self._memory = memory = Memory(self._descriptor, size, writable=True)

@@ -1,6 +1,6 @@
-"""A simulated arm that other processes can touch while it runs: pull it, push it, put something before it.
+"""A simulated arm that other processes can touch while it runs: pull it, push it, put something in front of it.
 
-    live = LiveWorld(robot)
+    live = InteractiveWorld(robot)
     with Mailbox("main", handlers=live.handlers) as mailbox:
         run(controller, robot, clock, mailbox=mailbox, on_tick=live.on_tick)
 
@@ -9,8 +9,8 @@ The messages (runtime/mailbox.py), positions in the base frame:
     {"hand": {"to": [x, y, z], "turn": [rx, ry, rz]}}   the hand holds the tool and wants it there [m, rad]; renew it
     {"hand": "let_go"}
     {"push": {"wrench": [6], "seconds": 1.0}}           about the TCP, base axes [N, Nm]
-    {"environment": {"kind": "floor", "stiffness": 1e4}}   before the tool, where it is now
-    {"scene": {}}                                       answered with what stands there, as JSON
+    {"environment": {"kind": "floor", "stiffness": 1e4}}   in front of the tool, where it is now
+    {"scene": {}}                                       answered with what is there, as JSON
 """
 
 import json
@@ -22,7 +22,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.apps.live.hand import LivingHand
+from ur_admittance.apps.pointer_hand import PointerHand
 from ur_admittance.errors import SimulationError
 from ur_admittance.runtime.interfaces import Controller
 from ur_admittance.runtime.requests import Handler
@@ -32,10 +32,10 @@ from ur_admittance.simulation.world import World
 
 Array = NDArray[np.float64]
 
-HAND_TIMEOUT_S = 0.5  # a page that has died must not keep its hand on the tool
-RAMP_S = 0.05  # rise and fall of a push: a hand is no hammer
+HAND_TIMEOUT_S = 0.5  # a page that has died must not keep holding the tool
+RAMP_S = 0.05  # rise and fall of a push: a hand is not a hammer
 MAX_PUSH_FORCE, MAX_PUSH_TORQUE, MAX_PUSH_S = 80.0, 10.0, 10.0  # [N], [Nm], [s] under the default over-force stop
-STIFFNESS_RANGE = (100.0, 200e3)  # [N/m] foam to steel; the physics step of 1 ms follows no harder contact
+STIFFNESS_RANGE = (100.0, 200e3)  # [N/m] foam to steel; a physics step of 1 ms cannot follow a stiffer contact
 KINDS = ("none", "floor", "wall", "incline", "cylinder", "hole")
 INCLINE_RAD = math.radians(15.0)
 IDLE_PUSH_N, IDLE_PUSH_S, IDLE_EVERY_S = 12.0, 0.9, 1.8  # what a restless hand does until somebody takes over
@@ -47,10 +47,10 @@ GEOM_NAMES = {
 }
 
 
-class LiveWorld:
+class InteractiveWorld:
     """Handlers for the mailbox, and what they leave to be done in every cycle.
 
-    restless: the hand pushes to and fro by itself until the first message, so that a newcomer sees something move.
+    restless: the hand pushes back and forth by itself until the first message, so that a newcomer sees something move.
     """
 
     def __init__(self, robot: SimulatedRobot, restless: bool = False) -> None:
@@ -62,12 +62,12 @@ class LiveWorld:
             "scene": self._scene,
         }
         self.restless = restless
-        self._living: LivingHand | None = None
+        self._living: PointerHand | None = None
         self._push_ends = math.inf
         self._hand_ends = math.inf
         self._idle_next, self._idle_sign = 1.5, 1.0
         self._revision = 1
-        LivingHand(robot.world).rehearse()
+        PointerHand(robot.world).rehearse()
 
     def on_tick(self, controller: Controller) -> None:
         now = self.robot.world.time
@@ -90,7 +90,7 @@ class LiveWorld:
         to, turn = _vector("hand.to", value["to"], 3), _vector("hand.turn", value.get("turn", [0.0] * 3), 3)
         if self._living is None:
             self._let_go()
-            self._living = LivingHand(world)
+            self._living = PointerHand(world)
         self._living.wants(to, turn)
         self._hand_ends = world.time + HAND_TIMEOUT_S
         return "holding"
@@ -124,7 +124,7 @@ class LiveWorld:
         self._revision += 1
         if environment.kind == "none":
             return "free space"
-        return f"{environment.kind} of {environment.stiffness:g} N/m, {1e3 * environment.gap:g} mm before the tool"
+        return f"{environment.kind} of {environment.stiffness:g} N/m, {1e3 * environment.gap:g} mm in front of the tool"
 
     def _scene(self, controller: Controller, value: Any) -> str:
         world = self.robot.world

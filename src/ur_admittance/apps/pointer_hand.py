@@ -5,20 +5,20 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core.spatial import log_so3
+from ur_admittance.model.frames import rotation_vector
 from ur_admittance.simulation.world import World
 
 Array = NDArray[np.float64]
 
 STIFFNESS = (400.0, 8.0)  # [N/m, Nm/rad] of an arm that is held loosely
 DAMPING = (25.0, 0.5)  # [Ns/m, Nms/rad]
-STRENGTH = 40.0, 2.5  # [N], [Nm] that somebody gives easily; far under the default over-force stop
+STRENGTH = 40.0, 2.5  # [N], [Nm] that a person exerts easily; far below the default over-force stop
 FOLLOW_S = 0.06  # [s] smoothing of a pointer that reports twenty times a second
 FASTEST = 1.0, 2.0  # [m/s], [rad/s]
 
 
-class LivingHand:
-    """Grabs the tool when it is made; ``wants`` tells where the tool shall go."""
+class PointerHand:
+    """Grabs the tool at once; ``wants`` says where the tool should go."""
 
     def __init__(self, world: World) -> None:
         self._world = world
@@ -45,7 +45,7 @@ class LivingHand:
         if dt <= 0.0:
             return self._at
         R, p = self._world.pose()
-        tool, turned = p - self._p_grab, _turn(self._R_grab, R)
+        tool, turned = p - self._p_grab, rotation_vector(R @ self._R_grab.T)
         step = (1.0 - math.exp(-dt / FOLLOW_S)) * (self._wanted - self._at)
         _shorten(step[:3], FASTEST[0] * dt)
         _shorten(step[3:], FASTEST[1] * dt)
@@ -55,13 +55,6 @@ class LivingHand:
             _shorten(lead, STRENGTH[i] / STIFFNESS[i])
             self._at[part] = now + lead
         return self._at
-
-
-def _turn(R_from: Array, R_to: Array) -> Array:
-    """Rotation vector (3,) [rad] of R_to R_from^T, base axes."""
-    turn = np.empty(3)
-    log_so3(R_to @ R_from.T, turn)
-    return turn
 
 
 def _shorten(vector: Array, length: float) -> None:

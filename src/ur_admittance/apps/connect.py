@@ -1,18 +1,25 @@
-"""A robot by name, for the command line and for scripts: `sim`, `ros`, or the address of an arm."""
+"""An arm by name (`sim`, `ros`, or an address), connected and ready for slow moves and readings."""
 
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
+from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
-from ur_admittance.runtime.robot import Robot
+from ur_admittance.params import Parameters, load_parameters
+from ur_admittance.runtime.robot import Robot, RobotInfo
+
+SIMULATED_TCP = [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]  # of the simulated tool, in front of the flange
 
 
 def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options: Any) -> Robot:
     """An arm that is not yet connected: `with open_robot("sim") as robot:`.
 
     name: `sim` (a simulated arm of type `model`; options as SimulatedRobot, and `world`), `ros` (the arm of a running
-    ROS 2 system, which describes itself; options as RosSettings), or a host name or address (options as RtdeSettings).
-    Modules of a kind of robot are loaded only when it is asked for."""
+    ROS 2 system; options as RosSettings), or a host name or address (options as RtdeSettings). The modules of a kind
+    of robot are loaded only when it is asked for."""
     if name == "sim":
         from ur_admittance.simulation import World
         from ur_admittance.simulation.robot import SimulatedRobot
@@ -35,10 +42,32 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
 
 
 def need_ros() -> None:
-    """RobotError where ROS 2 is not there."""
+    """RobotError where ROS 2 is missing."""
     try:
         import rclpy  # noqa: F401
     except ImportError as error:
         raise RobotError(
             f"robot = ros: needs ROS 2 ({error}): source your installation, or pip install 'ur-admittance[ros]'."
         ) from None
+
+
+@contextmanager
+def connected_arm(
+    robot: Robot, commanding: bool = True, say: Callable[[str], None] = lambda text: None
+) -> Iterator[tuple[CalmArm, RobotInfo]]:
+    """Connect, and say what the robot answered; leaving the block stops it. commanding: False sends nothing."""
+    with ExitStack() as stack:
+        info = robot.connect()
+        stack.push(robot.__exit__)
+        for sentence in info.sentences:
+            say(sentence)
+        clock = robot.clock()
+        clock.start()
+        yield CalmArm(robot, info.model, clock.period, clock.wait, commanding), info
+
+
+def parameters_for(robot: str, file: Path | None = None) -> Parameters:
+    """Those of a file, or the defaults; the simulated arm has a tool of 150 mm."""
+    if file is not None:
+        return load_parameters(file)
+    return Parameters().changed({"tool.tcp": SIMULATED_TCP}) if robot == "sim" else Parameters()

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from ur_admittance.apps.live.hand import DAMPING, FASTEST, STRENGTH
-from ur_admittance.apps.live.run import live_parameters
-from ur_admittance.apps.live.world import HAND_TIMEOUT_S, LiveWorld
+from ur_admittance.apps.interactive_world import HAND_TIMEOUT_S, InteractiveWorld
+from ur_admittance.apps.pointer_hand import DAMPING, FASTEST, STRENGTH
 from ur_admittance.apps.scenarios.stage import SERVO, TOOL
+from ur_admittance.apps.simulated_arm import simulated_parameters
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
 from ur_admittance.model import robot_model
@@ -24,8 +24,8 @@ class Rig:
     def __init__(self, name):
         model = robot_model("ur5e")
         self.robot = SimulatedRobot(World(model, TOOL, None, SERVO), PERIOD)
-        self.live = LiveWorld(self.robot)
-        self.controller = AdmittanceController(model, live_parameters())
+        self.live = InteractiveWorld(self.robot)
+        self.controller = AdmittanceController(model, simulated_parameters())
         self.controller.configure()
         self.controller.activate()
         self.mailbox = Mailbox(name, handlers=self.live.handlers)

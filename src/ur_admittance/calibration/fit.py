@@ -6,18 +6,25 @@
 Start without iterations [Yu2022, "limited robot orientation method"]: the first line times R_flange_sensor is linear
 in R_flange_sensor (9 numbers), W and R_flange_sensor f_0; the last six are eliminated, the first nine are the
 eigenvector of the smallest eigenvalue. Then Gauss-Newton on all 15 unknowns, force and torque weighted by their noise.
+A pose in which somebody touched the tool must not spoil the others: it is found by leaving each one out in turn.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
 
-from ur_admittance.calibration.readings import Array, cross_matrix
+from ur_admittance.calibration.readings import Array, Flags, cross_matrix
 from ur_admittance.core.spatial import exp_so3
+from ur_admittance.errors import CalibrationError
 
 ITERATIONS = 30
 CONVERGED = 1e-12  # relative step
 UNKNOWNS = 15
+
+# A pose is wrong when the others predict it worse than this, and worse than five times their own scatter.
+TOLERANCE = (0.3, 0.03)  # [N], [Nm]
+TIMES_SCATTER = 5.0
+SHARE = 6  # at most one pose in six may be dropped
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,3 +102,44 @@ def jacobian(R_sensor_flange: Array, weight: Array, com: Array, R_flange_base: A
     J[:, 3:, 0:3], J[:, 3:, 3:6] = lever @ turned, lever @ R_sensor_base
     J[:, 3:, 9:12], J[:, 3:, 12:15] = turned, np.eye(3)
     return J
+
+
+def without_outliers(R_flange_base: Array, wrench: Array, noise: tuple[float, float]) -> tuple[Flags, Fit]:
+    """Which poses fit one rigid tool (n,) bool, and the fit to them. CalibrationError when too many do not."""
+    n = len(wrench)
+    used = np.ones(n, dtype=bool)
+    best = fit(R_flange_base, wrench, noise)
+    while True:
+        worst, error, without = _worst(R_flange_base, wrench, noise, used)
+        scatter = _size(without.residual)
+        if error <= max(1.0, TIMES_SCATTER * float(np.sqrt((scatter**2).mean()))):
+            return used, best
+        used[worst] = False
+        best = without
+        if np.count_nonzero(~used) > n // SHARE:
+            numbers = ", ".join(str(i + 1) for i in np.flatnonzero(~used))
+            raise CalibrationError(
+                f"calibration refused: poses {numbers} of {n} do not fit the others (at most {n // SHARE} may be left "
+                "out); something touched the tool, a cable pulls at it, or the arm moved."
+            )
+
+
+def _worst(R_flange_base: Array, wrench: Array, noise: tuple[float, float], used: Flags) -> tuple[int, float, Fit]:
+    """The pose without which the others fit best, how far it lies off their prediction, and their fit."""
+    trials = []
+    for i in map(int, np.flatnonzero(used)):
+        others = used.copy()
+        others[i] = False
+        trial = fit(R_flange_base[others], wrench[others], noise)
+        cost = float((_size(trial.residual) ** 2).sum())
+        trials.append((cost, i, trial))
+    _, i, trial = min(trials, key=lambda entry: entry[0])
+    there = predicted(trial.R_sensor_flange, trial.weight, trial.bias, trial.com, R_flange_base[i : i + 1])
+    return i, float(_size(wrench[i : i + 1] - there)[0]), trial
+
+
+def _size(residual: Array) -> Array:
+    """Residuals in units of the tolerance, force or torque, whichever is larger (n,)."""
+    force = np.linalg.norm(residual[:, :3], axis=1) / TOLERANCE[0]
+    torque = np.linalg.norm(residual[:, 3:], axis=1) / TOLERANCE[1]
+    return np.asarray(np.maximum(force, torque))

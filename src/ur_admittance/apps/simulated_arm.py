@@ -1,9 +1,9 @@
-"""The simulated arm in real time, open to other processes: what `demo` and `run --robot sim` have in common."""
+"""A simulated UR made compliant in real time, open to other processes. What `demo` and `run --robot sim` do."""
 
 from collections.abc import Callable
 from typing import Any
 
-from ur_admittance.apps.live.world import LiveWorld
+from ur_admittance.apps.interactive_world import InteractiveWorld
 from ur_admittance.apps.operate import operate
 from ur_admittance.apps.scenarios.stage import NOISE, SERVO, TOOL, response_time
 from ur_admittance.control import AdmittanceController
@@ -16,7 +16,7 @@ from ur_admittance.simulation.robot import SimulatedRobot
 from ur_admittance.simulation.world import World
 
 
-def live_parameters(parameters: Parameters | None = None) -> Parameters:
+def simulated_parameters(parameters: Parameters | None = None) -> Parameters:
     """With what a user would have found by calibration: tool, TCP, response time of the simulated arm."""
     known: dict[str, Any] = {
         "tool.mass": TOOL.mass,
@@ -28,7 +28,7 @@ def live_parameters(parameters: Parameters | None = None) -> Parameters:
     return (parameters or Parameters()).changed(known)
 
 
-def run_live(
+def run_simulated(
     model: str = "ur5e",
     parameters: Parameters | None = None,
     *,
@@ -42,15 +42,15 @@ def run_live(
     """Run until a signal comes; other processes see it and touch it under `name`.
 
     restless: the hand pushes by itself until somebody takes over; say: told what is being loaded; options as
-    apps.operate.operate (duration, log, priority ...).
+    apps.operate (duration, log, priority ...).
     """
     say(f"building the simulated {model}")
     arm = robot_model(model)
-    chosen = live_parameters(parameters)
+    chosen = simulated_parameters(parameters)
     period = 1.0 / chosen.control_rate
     robot = SimulatedRobot(World(arm, TOOL, environment, SERVO, NOISE), period, realtime=True)
     say("loading the physics (a minute on the first run: it is compiled)")
-    live = LiveWorld(robot, restless=restless)
+    live = InteractiveWorld(robot, restless=restless)
     robot.world.step(robot.world.q, None, period)
     robot.world.reset()
     say("loading the controller (a minute on the first run: it is compiled)")

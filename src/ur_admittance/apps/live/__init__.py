@@ -1,1 +1,0 @@
-"""The simulated arm that people push in real time."""

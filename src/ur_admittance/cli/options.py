@@ -1,0 +1,130 @@
+"""Options that several commands share, written once.
+
+    @shared_options
+    def command(arm: ArmOptions, ...) -> None: ...
+
+takes --robot and --model and gets them as one `arm`.
+"""
+
+import inspect
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ur_admittance.calibration.arm import CalmArm
+    from ur_admittance.params import Parameters
+    from ur_admittance.runtime.robot import Robot
+
+ModelOption = Annotated[str, typer.Option("--model", help="UR type: ur3e, ur5e, ur10e, ur20 ...")]
+SetOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="Change a parameter: admittance.mass=4 (x, y, z alike) or =[4,4,4,0.4,0.4,0.4] (repeatable)."
+    ),
+]
+LogOption = Annotated[
+    Path | None, typer.Option("--log", help="Record the run (.mcap); an existing file is never overwritten.")
+]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
+YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
+
+CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless
+
+
+@dataclass(frozen=True)
+class ArmOptions:
+    """Which arm."""
+
+    robot: Annotated[str, typer.Option("--robot", help="sim, ros, or the address of an arm.")] = "sim"
+    model: ModelOption = "ur5e"
+
+    @property
+    def simulated(self) -> bool:
+        return self.robot == "sim"
+
+    def confirm(self, question: str, yes: bool) -> None:
+        """Ask before a real arm moves."""
+        if not self.simulated and not yes:
+            typer.confirm(question, abort=True)
+
+    @contextmanager
+    def connected(
+        self, parameters: "Parameters", device: "Robot | None" = None, commanding: bool = True, **settings: Any
+    ) -> Iterator[tuple["CalmArm", str]]:
+        """The connected arm and its name: ``device``, or opened by name with these settings. Leaving the block stops
+        it."""
+        from ur_admittance.apps.connect import connected_arm, open_robot
+
+        if self.robot == "ros":
+            settings |= {"base_link": parameters.base_link, "tip_link": parameters.tip_link, "driving": commanding}
+        device = device or open_robot(self.robot, self.model, 1.0 / parameters.control_rate, **settings)
+        with connected_arm(device, commanding, typer.echo) as (arm, info):
+            yield arm, info.name
+
+
+@dataclass(frozen=True)
+class SensorOptions(ArmOptions):
+    """Which arm, and which sensor and tool it has."""
+
+    params: Annotated[
+        Path | None, typer.Option("--params", help="Parameter file: TCP, gravity, sensor.sign, limits.")
+    ] = None
+    sensor: Annotated[
+        str,
+        typer.Option(
+            "--sensor",
+            help="Real arms: builtin (the robot subtracts its payload setting) or raw; with ros: a wrench topic.",
+        ),
+    ] = "builtin"
+    seed: Annotated[int, typer.Option("--seed", help="Which unknown tool and sensor the simulation has.")] = 0
+    tool_mass: Annotated[float, typer.Option("--tool-mass", help="Mass of the simulated tool [kg].")] = 1.5
+
+    def parameters(self) -> "Parameters":
+        from ur_admittance.apps.connect import parameters_for
+
+        return parameters_for(self.robot, self.params)
+
+    def settings(self) -> dict[str, Any]:
+        """For `connected`. The simulated arm has a tool, a mounting, a bias and a tilt that nobody knows."""
+        if self.robot == "ros":
+            return {"wrench_topic": self.sensor} if self.sensor.startswith("/") else {}
+        if not self.simulated:
+            return {"sensor": self.sensor, "watchdog_hz": CALM_WATCHDOG_HZ}
+        from ur_admittance.apps.practice_arms import unknown_tool
+        from ur_admittance.model import robot_model
+
+        return {"world": unknown_tool(robot_model(self.model), self.seed, self.tool_mass)}
+
+
+@dataclass(frozen=True)
+class MovingOptions(SensorOptions):
+    """For commands that move the arm from pose to pose."""
+
+    yes: YesOption = False
+    reach: Annotated[float | None, typer.Option("--reach", help="Farthest part of the tool from the flange [m].")] = (
+        None
+    )
+
+
+def shared_options(command: Callable[..., None]) -> Callable[..., None]:
+    """The fields of the command's argument `arm` as options of the command."""
+    own = inspect.signature(command).parameters
+    kind = own["arm"].annotation
+    fields = inspect.signature(kind).parameters
+
+    @wraps(command)
+    def run(**values: Any) -> None:
+        command(arm=kind(**{name: values.pop(name) for name in fields}), **values)
+
+    shown = [option for name in own for option in (fields.values() if name == "arm" else (own[name],))]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
+    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+        [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in shown]
+    )
+    return run
