@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.model.frames import is_rotation
 from ur_admittance.params import Parameters
 from ur_admittance.params.names import flatten
 from ur_admittance.runtime.interfaces import Controller
@@ -16,7 +17,6 @@ from ur_admittance.runtime.interfaces import Controller
 Handler = Callable[[Controller, Any], str | None]
 
 REQUESTS = ("activate", "deactivate", "stop", "reset_fault", "latch_reference", "zero_ft_sensor")
-ROTATION_TOLERANCE = 1e-6
 
 # Looking for the nearest known name takes 2 ms, for a name of thousands of letters half a second: that is done by the
 # sender. In the loop an unknown name is one look-up.
@@ -91,10 +91,7 @@ def apply_reference(controller: Controller, value: Any) -> str:
         controller.set_reference_wrench(_numbers("reference.wrench", value["wrench"], (6,)))
     elif keys == {"position", "rotation"}:
         rotation = _numbers("reference.rotation", value["rotation"], (3, 3))
-        with np.errstate(all="ignore"):
-            error = np.abs(rotation @ rotation.T - np.eye(3)).max()
-            right_handed = np.linalg.det(rotation) > 0.0
-        if not error < ROTATION_TOLERANCE or not right_handed:
+        if not is_rotation(rotation):
             raise UrAdmittanceError("reference.rotation: must be a rotation matrix (orthonormal, determinant +1)")
         controller.set_target_pose(_numbers("reference.position", value["position"], (3,)), rotation)
     else:
