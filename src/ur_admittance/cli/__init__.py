@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli import bench, calibrate, check, check_frames, compare, demo, log, params, run, sim, stability
+from ur_admittance.cli import bench, calibrate, check, check_frames, demo, log, params, run, sim, stability
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -21,7 +21,6 @@ app.command("check-frames")(check_frames.check_frames)
 app.command()(demo.demo)
 app.command()(sim.sim)
 app.command()(stability.stability)
-app.command()(compare.compare)
 app.command("measure-response")(stability.measure_response)
 app.command()(run.run)
 app.command()(log.replay)
