@@ -1,7 +1,7 @@
 # make demo    a simulated arm in the browser: push it, pull it, tune it
 # make quick   format, types, layers and the tests of the core: under a minute
 # make test    all checks and tests           make test-ros  those of the ROS 2 nodes only
-# make lint    format, types, layers          make bench    timing of the tick
+# make lint    format, types, layers          make bench    the tick next to its peers
 # make docs    the documentation, in site/    make figures  its figures and the numbers of its demonstrations
 #
 # PYTHON=python3.12 make ...   chooses the interpreter for .venv (any Python >= 3.10)
@@ -41,7 +41,7 @@ lint: $(VENV)/.installed-test
 	$(BIN)/lint-imports --no-cache
 
 bench: $(VENV)/.installed-test
-	$(BIN)/ur-admittance bench
+	$(BIN)/python -m benchmarks.tick
 
 docs: $(VENV)/.installed-test
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

@@ -129,7 +129,7 @@ def insertion() -> Figure:
 
 
 def jitter() -> Figure:
-    """Bars from docs/measured/realtime.json, written by `python docs/measure --write`."""
+    """Bars from docs/measured/realtime.json, written by `python -m benchmarks.loop --write`."""
     from measure.loop import VARIANTS
 
     result = json.loads((FOLDER.parent.parent / "measured" / "realtime.json").read_text())["loop"]

@@ -9,6 +9,7 @@ import pytest
 from scipy.linalg import expm
 from scipy.optimize import brentq
 
+from benchmarks.contact.boundary import CASES, STIFFNESSES, Robot, predicted, simulated
 from ur_admittance.analysis import Arm, Loop, largest_stable_stiffness, loop_of, margin, minimum_damping
 from ur_admittance.analysis.compliance import edge_of_stability, impedance
 from ur_admittance.analysis.discrete import exponential, is_stable, spectral_radius
@@ -21,7 +22,6 @@ from ur_admittance.analysis.stability import (
     sufficient_damping,
 )
 from ur_admittance.apps.scenarios import Setup, run_scenario
-from ur_admittance.bench.boundary import CASES, STIFFNESSES, Robot, predicted, simulated
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters

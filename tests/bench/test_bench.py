@@ -1,88 +1,165 @@
-"""The peers of the benchmark compute what this package computes; the command reports every figure."""
+"""The peers of the benchmark compute what this package computes; the commands report every figure."""
 
 import json
 import os
 import subprocess
 import sys
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ur_admittance.bench import compare, kdl, ours
-from ur_admittance.bench.timing import Missing, summary
-from ur_admittance.bench.workload import PUSH, circling, steady
+from benchmarks.tick import agreement, kdl, ours
+from benchmarks.tick.workload import CONSTANTS, PUSH, Missing, circling, setting, steady
+from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.params.record import fill
 
-KEYS = {
-    *("tick_us", "batch_tick_us", "kdl_tick_us", "ratio_to_kdl", "batch_ratio_to_kdl", "update_us"),
-    *("pinocchio_tick_us", "mink_ik_us", "rss_mb", "import_s", "warmup_cold_s", "warmup_cached_s"),
+ROOT = Path(__file__).parents[2]
+SECOND = 500  # ticks: eight time constants of the default mass and damping
+# The situation in which a constant matters most: found by changing it and looking for the largest difference.
+MATTERS_IN = {
+    "LONGEST_PERIOD": "circle",
+    "ACCELERATION_CUTOFF_HZ": "corner",
+    "QUIET": "release",
+    "WALL_BRAKING": "corner",
+    "WALL_RATE": "corner",
+    "SINGULAR": "stretched elbow",
+    "DAMPING": "stretched elbow",
+    "ELBOW": "stretched elbow",
+    "ELBOW_RATE": "stretched elbow",
+    "ELBOW_BRAKING": "elbow stretched at once",
+    "BRAKING": "joint limit",
+    "CURVE": "straight wrist",
+    "AHEAD": "stretched elbow",
+    "SLACK": "blocked arm",
+    "LEAD": "blocked arm",
+    "RESYNC_TIME": "blocked arm",
+    "RESYNC_SPEED": "blocked arm",
 }
 
 
+@pytest.fixture(scope="module")
+def situations():
+    return {samples.name: samples for samples in agreement.situations()}
+
+
+@pytest.fixture(params=agreement.PEERS)
+def peer(request):
+    """replay() of a peer; skipped where it cannot run, an error in CI."""
+
+    def run(samples):
+        try:
+            return agreement.PEERS[request.param](samples)
+        except Missing as reason:
+            (pytest.fail if os.environ.get("UR_ADMITTANCE_CI") else pytest.skip)(str(reason))
+
+    return run
+
+
 @pytest.fixture
-def kdl_tick():
-    peers = []
+def kdl_process():
+    processes = []
 
     def start(workload):
         try:
-            peers.append(kdl.KdlTick(workload, 1))
+            processes.append(kdl.KdlProcess(workload))
         except Missing as reason:
-            if os.environ.get("UR_ADMITTANCE_CI"):
-                pytest.fail(str(reason))
-            pytest.skip(str(reason))
-        return peers[-1]
+            (pytest.fail if os.environ.get("UR_ADMITTANCE_CI") else pytest.skip)(str(reason))
+        return processes[-1]
 
     yield start
-    for peer in peers:
-        peer.close()
+    for process in processes:
+        process.close()
 
 
-def speed_of(push, p):
-    return (push - float(p["deadband_force"])) / float(p["damping"][0])
+def closed_loop(workload, ticks):
+    """Commands of a perfect servo under the pushes of a workload (n, 18): q, qd, twist."""
+    records = ours.at_rest(workload.params)
+    _, _, sample, command = records
+    sample["q"], found = workload.home, []
+    for i in range(ticks):
+        sample["wrench"] = workload.pushes[i % len(workload.pushes)]
+        ours.tick(*records)
+        found.append(np.concatenate([command[name][0] for name in ("q", "qd", "twist")]))
+        sample["request"], sample["q"], sample["qd"] = 0, command["q"], command["qd"]
+    ours.must_be_active(command)
+    return np.array(found)
 
 
 def test_steady_push_reaches_force_over_damping():
     workload = steady()
-    twist = ours.final_motion(workload, compare.STEADY_TICKS)[:6]
+    p = workload.params[0]
+    speed = np.linalg.norm(closed_loop(workload, SECOND)[-1, 12:15])
     # 1 s is eight time constants: e^-8 is missing.
-    assert np.linalg.norm(twist[:3]) == pytest.approx(speed_of(PUSH, workload.params[0]), rel=1e-3)
+    assert speed == pytest.approx((PUSH - float(p["deadband_force"])) / float(p["damping"][0]), rel=1e-3)
 
 
-def test_cpp_tick_reaches_the_same_velocity_under_a_steady_push(kdl_tick):
-    workload = steady()
-    theirs = kdl_tick(workload).run(compare.STEADY_TICKS)[1]
-    own = ours.final_motion(workload, compare.STEADY_TICKS)
-    assert np.linalg.norm(theirs[:3] - own[:3]) < compare.AGREEMENT * np.linalg.norm(own[:3])
-    assert np.linalg.norm(theirs[:3]) == pytest.approx(speed_of(PUSH, workload.params[0]), rel=1e-3)
-
-
-def test_cpp_tick_follows_the_same_joint_path_around_the_circle(kdl_tick):
+def test_arm_of_the_workload_keeps_moving_and_stays_near_home():
     workload = circling()
-    theirs = kdl_tick(workload).run(2000)[1]
-    assert theirs == pytest.approx(ours.final_motion(workload, 2000), abs=1e-6)  # rad/s, m/s, rad
+    last = closed_loop(workload, 5000)[-1]
+    assert np.linalg.norm(last[12:15]) > 0.05  # [m/s]
+    assert np.abs(last[:6] - workload.home).max() < 0.5  # [rad]
 
 
-def test_cpp_tick_starts_every_round_afresh(kdl_tick):
-    peer = kdl_tick(circling())
-    first, second = peer.run(300), peer.run(300)
-    assert first[0].size == 300
-    assert np.array_equal(first[1], second[1])
+@pytest.mark.parametrize("name", [*dict.fromkeys(MATTERS_IN.values()), "springs"])
+def test_every_peer_gives_our_joint_angles_speeds_and_twist(name, situations, peer):
+    own, theirs = ours.replay(situations[name]), peer(situations[name])
+    assert np.abs(own[:, 12:]).max() > 0.02  # something moves [m/s]
+    assert np.abs(theirs - own).max() < agreement.TOLERANCE
 
 
-def test_pinocchio_tick_follows_the_same_joint_path_around_the_circle(optional):
-    optional("pinocchio")
-    from ur_admittance.bench.pinocchio_tick import PinocchioTick
+@pytest.mark.parametrize("constant", CONSTANTS)
+def test_a_constant_that_is_one_percent_off_is_noticed(constant, situations, peer):
+    factor = {"ELBOW": 1.5, "LONGEST_PERIOD": 0.01}.get(constant, 1.01)  # another joint; shorter than the period
+    samples = situations[MATTERS_IN[constant]]
+    drifted = replace(samples, constants=CONSTANTS | {constant: factor * CONSTANTS[constant]})
+    try:
+        off = np.abs(peer(drifted) - ours.replay(samples)).max()
+    except UrAdmittanceError:
+        return  # refuses to go on
+    assert off > 100.0 * agreement.TOLERANCE
 
-    workload = circling()
-    theirs = PinocchioTick(workload, 1).run(1000)[1]
-    assert theirs == pytest.approx(ours.final_motion(workload, 1000), abs=1e-6)
+
+def test_a_parameter_that_is_one_percent_off_is_noticed(situations, peer):
+    samples = situations["circle"]
+    params = samples.params.copy()
+    fill(params[0], samples.parameters.changed({"admittance.mass": [8.08] * 3 + [0.8] * 3}), samples.model)
+    assert np.abs(peer(replace(samples, params=params)) - ours.replay(samples)).max() > 100.0 * agreement.TOLERANCE
 
 
-def test_disagreeing_peer_ends_the_comparison(monkeypatch, kdl_tick):
-    kdl_tick(steady())
-    own = ours.final_motion
-    monkeypatch.setattr(ours, "final_motion", lambda workload, ticks: 1.02 * own(workload, ticks))
-    with pytest.raises(compare.UrAdmittanceError, match="not the same controller"):
-        compare.steady_difference()
+def test_mink_moves_the_last_link_with_the_joint_speeds_of_the_exact_inverse(optional):
+    optional("mink")
+    optional("daqp")
+    from benchmarks.tick.mink_ik import MinkIk
+
+    workload, velocity = circling(), np.array([0.02, -0.03, 0.01])
+    qd = MinkIk(workload).joint_velocities(workload.home, velocity)
+    # In one step of 2 ms to a target: mink damps with 1e-6, and its target does not turn.
+    assert workload.model.jacobian(workload.home) @ qd == pytest.approx([*velocity, 0.0, 0.0, 0.0], abs=1e-4)
+
+
+def test_disagreeing_peer_ends_the_comparison(monkeypatch, situations):
+    monkeypatch.setattr(agreement, "PEERS", {"other": lambda samples: 1.02 * ours.replay(samples)})
+    with pytest.raises(UrAdmittanceError, match="other is not the same controller"):
+        agreement.largest_differences()
+
+
+def test_settings_that_the_peers_do_not_have_are_refused():
+    with pytest.raises(UrAdmittanceError, match="the peers have no control_frame"):
+        setting({"control_frame": "tcp"})
+
+
+def test_cpp_tick_starts_every_request_afresh(kdl_process, situations):
+    process = kdl_process(situations["circle"])
+    assert np.array_equal(process.replay(), process.replay())
+
+
+def test_cpp_tick_times_every_tick_and_every_batch_on_all_threads(kdl_process):
+    process = kdl_process(circling())
+    assert process.ticks(300).shape == (300,)
+    for threads in (1, 2, 3):
+        assert process.batches(4, 8, threads).shape == (4,)
 
 
 def test_missing_library_is_reported_with_what_to_install(monkeypatch, tmp_path):
@@ -91,23 +168,11 @@ def test_missing_library_is_reported_with_what_to_install(monkeypatch, tmp_path)
         kdl.build()
 
 
-def test_summary_divides_a_batch_by_its_controllers():
-    figures = summary(np.full(100, 5000.0), items=10)
-    assert figures.median == pytest.approx(0.5)
-    assert figures.p99_9 == pytest.approx(0.5)
-
-
-def test_arm_of_the_workload_keeps_moving_and_stays_near_home():
-    workload = circling()
-    motion = ours.final_motion(workload, 5000)
-    assert np.linalg.norm(motion[:3]) > 0.05  # [m/s]
-    assert np.abs(motion[6:] - workload.home).max() < 0.5  # [rad]
-
-
 @pytest.mark.timeout(300)
-def test_quick_run_of_the_command_reports_every_figure():
+def test_quick_comparison_reports_every_figure_and_its_ratios():
     done = subprocess.run(
-        [sys.executable, "-m", "ur_admittance", "bench", "--quick", "--json"],
+        [sys.executable, "-m", "benchmarks.tick", "--quick", "--json"],
+        cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
@@ -115,13 +180,33 @@ def test_quick_run_of_the_command_reports_every_figure():
     )
     assert done.returncode == 0, done.stderr
     result = json.loads(done.stdout)
-    assert set(result) >= KEYS
-    assert 0.1 < result["tick_us"] < 1000.0
+    assert 0.1 < result["us"]["tick"]["p50"] < 1000.0
     assert 10.0 < result["rss_mb"] < 1000.0
     assert result["warmup_cold_s"] is None  # left out of a quick run, and said so
     assert "warmup_cold_s" in result["notes"]
-    if result["kdl_tick_us"] is None:
+    if "kdl_tick" not in result["us"]:
         assert "install" in result["notes"]["kdl_tick"]
-    else:
-        assert result["ratio_to_kdl"] == pytest.approx(result["tick_us"] / result["kdl_tick_us"])
-        assert result["steady_velocity_difference"] < compare.AGREEMENT
+        return
+    threads = result["threads"]
+    batches = {f"batch_{threads}/kdl_batch_1", f"batch_{threads}/kdl_batch_{threads}", "batch_1/kdl_batch_1"}
+    assert {"tick/kdl_tick", "update/kdl_tick", *batches} <= set(result["ratios"])
+    assert result["ratios"]["kdl_tick/kdl_tick"]["median"] == 1.0
+    assert max(result["largest_difference"].values()) < agreement.TOLERANCE
+
+
+@pytest.mark.timeout(300)
+def test_command_reports_tick_and_loops_of_this_computer():
+    done = subprocess.run(
+        [sys.executable, "-m", "ur_admittance", "bench", "--seconds", "1", "--json"],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=280,
+    )
+    assert done.returncode == 0, done.stderr
+    result = json.loads(done.stdout)
+    assert 0.1 < result["tick_us"]["p50"] < 1000.0
+    for kind in ("null", "sim"):
+        assert result[kind]["cycles"] > 400
+        assert result[kind]["force_to_command_us"]["p50"] < 2000.0
+        assert 10.0 < result[kind]["rss_mb"] < 1000.0

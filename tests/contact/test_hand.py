@@ -6,9 +6,9 @@ import os
 import numpy as np
 import pytest
 
+from benchmarks.contact.cases import hand_into_wall
+from benchmarks.contact.guiding import guide
 from ur_admittance.apps.scenarios import Setup, Stage, run_scenario
-from ur_admittance.bench.contact_cases import hand_into_wall
-from ur_admittance.bench.guiding import guide
 from ur_admittance.core.records import Mode
 from ur_admittance.simulation import Environment
 

@@ -1,4 +1,4 @@
-"""Contact does not bounce: walls, surfaces, holes. 10 ms delay, 25 Hz servo, 0.1 N of noise; more seeds: `compare`."""
+"""Contact does not bounce: walls, surfaces, holes. 10 ms delay, 25 Hz servo, 0.1 N noise; more: benchmarks/contact."""
 
 import math
 import os
@@ -6,9 +6,9 @@ import os
 import numpy as np
 import pytest
 
+from benchmarks.contact.cases import HEAVY_FILTER, PLAIN, outcome, values
 from ur_admittance.apps.scenarios import Setup, Stage
 from ur_admittance.apps.scenarios.touching import pressing
-from ur_admittance.bench.contact_cases import HEAVY_FILTER, PLAIN, outcome, values
 from ur_admittance.core.records import Mode
 from ur_admittance.simulation import Environment
 

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.cli import bench, calibrate, check, compare, demo, log, params, run, sim, stability
+from ur_admittance.cli import bench, calibrate, check, demo, log, params, run, sim, stability
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -23,7 +23,6 @@ app.command("check-frames")(check.check_frames)
 app.command()(demo.demo)
 app.command()(sim.sim)
 app.command()(stability.stability)
-app.command()(compare.compare)
 app.command("measure-response")(stability.measure_response)
 app.command()(run.run)
 app.command()(log.replay)

@@ -20,6 +20,7 @@ JOINT_POSITION = int(Limit.JOINT_POSITION)
 
 ELBOW = 2  # the joint whose zero is the edge of the reach of a UR
 ELBOW_RATE = 10.0  # [1/s] close to the margin the speed of the elbow falls linearly
+ELBOW_BRAKING = 0.5  # fraction of its acceleration planned for braking before the margin
 BRAKING = 0.9  # fraction of the joint acceleration planned for braking: the rest absorbs the curvature of the path
 CURVE = 0.3  # fraction of the joint acceleration that a straight tool path may need at constant speed
 AHEAD = 0.05  # [rad] that the fastest joint moves to the point ahead where that is evaluated
@@ -44,7 +45,7 @@ def keep_elbow_bent(p, s, J, C, V, dt):
         square += g[i] * g[i]
     side = 1.0 if bend > 0.0 else -1.0
     room = abs(bend) - p.elbow_margin
-    allowed = min(braking_speed(room, 0.5 * p.joint_acceleration[ELBOW], dt), ELBOW_RATE * max(room, 0.0))
+    allowed = min(braking_speed(room, ELBOW_BRAKING * p.joint_acceleration[ELBOW], dt), ELBOW_RATE * max(room, 0.0))
     if -side * speed <= allowed or square == 0.0:
         return False
     excess = (speed + side * allowed) / square

@@ -62,6 +62,7 @@ NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the measured period is ba
 BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
 LEAD = 0.1  # [s] the command may lead the measurement by SLACK plus LEAD times the speed before it is pulled back
 RESYNC_TIME = 0.5  # [s]
+RESYNC_SPEED = 0.1  # share of the joint's speed limit with which it is pulled back at most
 
 
 @kernel
@@ -222,7 +223,7 @@ def resynchronise(p, s, u, dt):
         lead = s.q_command[i] - u.q[i]
         excess = abs(lead) - SLACK - LEAD * abs(s.qd_command[i])
         if excess > 0.0:
-            step = min(excess * dt / RESYNC_TIME, 0.1 * p.joint_velocity[i] * dt)
+            step = min(excess * dt / RESYNC_TIME, RESYNC_SPEED * p.joint_velocity[i] * dt)
             s.q_command[i] -= math.copysign(step, lead)
         if p.joint_lower[i] <= u.q[i] <= p.joint_upper[i]:
             s.q_command[i] = clip(s.q_command[i], p.joint_lower[i], p.joint_upper[i])

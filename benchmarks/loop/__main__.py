@@ -1,49 +1,32 @@
 """Measure what the page "Real time in Python" tells.
 
-python docs/measure                 about one minute; quiet machine, please
-python docs/measure --seconds 60    longer, for rare events
-python docs/measure --write         also docs/measured/realtime.{json,txt}, which the page shows
+python -m benchmarks.loop                 about one minute; quiet machine, please
+python -m benchmarks.loop --seconds 60    longer, for rare events
+python -m benchmarks.loop --write         also docs/measured/realtime.{json,txt}, which the page shows
 """
 
 import argparse
 import datetime
 import json
-import os
-import platform
 import sys
 from pathlib import Path
+from typing import Any
 
-DOCS = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(DOCS))
+from benchmarks.loop.steps import all_steps
+from benchmarks.loop.variants import VARIANTS, measure
+from benchmarks.machine import machine
 
-from measure.loop import VARIANTS, measure  # noqa: E402
-from measure.steps import all_steps  # noqa: E402
-
-
-def machine() -> str:
-    """Which computer this was, and how busy."""
-    name = platform.processor() or platform.machine()
-    cpuinfo = Path("/proc/cpuinfo")
-    if cpuinfo.exists():
-        names = [
-            line.split(":", 1)[1].strip() for line in cpuinfo.read_text().splitlines() if line.startswith("model name")
-        ]
-        name = names[0] if names else name
-    kernel = "real-time kernel" if Path("/sys/kernel/realtime").exists() else "ordinary kernel"
-    return (
-        f"{name}, {os.cpu_count()} cores, {platform.system()} {platform.release()} ({kernel}), "
-        f"Python {platform.python_version()}, load {os.getloadavg()[0]:.1f}"
-    )
+MEASURED = Path(__file__).resolve().parents[2] / "docs" / "measured"
 
 
-def table(result: dict) -> str:
+def table(result: dict[str, Any]) -> str:
     lines = [f"{result['date']}  {result['machine']}", "", f"500 Hz for {result['seconds']:g} s each; times in us", ""]
-    lines.append(
-        f"{'loop':48}{'late p50':>9}{'p99':>7}{'longest period':>16}{'publish p99':>13}{'max':>9}{'missed':>8}{'stalls':>8}"
-    )
+    head = f"{'loop':48}{'late p50':>9}{'p99':>7}{'longest period':>16}"
+    lines.append(f"{head}{'publish p99':>13}{'max':>9}{'missed':>8}{'stalls':>8}")
     for key, (title, _) in VARIANTS.items():
         row = result["loop"][key]
-        cells = f"{row['late_p50']:9.0f}{row['late_p99']:7.0f}{row['period_max']:16.0f}{row['publish_p99']:13.0f}{row['publish_max']:9.0f}"
+        cells = f"{row['late_p50']:9.0f}{row['late_p99']:7.0f}{row['period_max']:16.0f}"
+        cells += f"{row['publish_p99']:13.0f}{row['publish_max']:9.0f}"
         lines.append(f"{title:48}{cells}{row['missed']:8.0f}{row['stalls']:8.0f}")
     titles = {
         "by_name": "12 readings, searched by name",
@@ -69,7 +52,7 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="store the result for the documentation")
     arguments = parser.parse_args()
     result = {
-        "command": "python docs/measure --write",
+        "command": "python -m benchmarks.loop --write",
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
         "machine": machine(),
         "seconds": arguments.seconds,
@@ -78,10 +61,8 @@ def main() -> int:
     }
     print(table(result))
     if arguments.write:
-        folder = DOCS / "measured"
-        folder.mkdir(exist_ok=True)
-        (folder / "realtime.json").write_text(json.dumps(result, indent=2) + "\n")
-        (folder / "realtime.txt").write_text(table(result) + "\n")
+        (MEASURED / "realtime.json").write_text(json.dumps(result, indent=2) + "\n")
+        (MEASURED / "realtime.txt").write_text(table(result) + "\n")
     return 0
 
 

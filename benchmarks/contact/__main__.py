@@ -1,5 +1,15 @@
-"""All contact cases as one table and figures: this controller against plain admittance. One command writes the page."""
+"""Every contact case with this controller and with plain admittance, as one table and figures.
 
+python -m benchmarks.contact                             about ten minutes
+python -m benchmarks.contact --quick                     few seeds: a minute or two
+python -m benchmarks.contact --out docs/assets/contact   what the page about contact shows
+
+Ends with 1 when a target is not met.
+"""
+
+import argparse
+import json
+import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -7,8 +17,11 @@ from typing import Any
 
 from matplotlib.figure import Figure
 
-from ur_admittance.bench import boundary, contact_cases
-from ur_admittance.bench.contact_cases import HEAVY_FILTER, PLAIN, PLAIN_SEEDS, Row, outcome
+from benchmarks.contact import boundary, cases
+from benchmarks.contact.cases import HEAVY_FILTER, PLAIN, PLAIN_SEEDS, Row, outcome
+from ur_admittance.analysis import loop_of
+from ur_admittance.analysis.map import save
+from ur_admittance.params import Parameters
 
 FULL = {"seeds": 5, "starts": 100, "minutes": 10.0}
 QUICK = {"seeds": 2, "starts": 5, "minutes": 1.0}
@@ -19,12 +32,12 @@ def measure(quick: bool = False, say: Callable[[str], None] = lambda text: None)
     size = QUICK if quick else FULL
     seeds = range(int(size["seeds"]))
     rows = [
-        *contact_cases.contact(seeds, say),
-        *contact_cases.following(seeds, say),
-        *contact_cases.peg(int(size["starts"]), say),
-        *contact_cases.feel(seeds, say),
-        *contact_cases.guiding(seeds, size["minutes"], say),
-        *contact_cases.pressed_by_hand(seeds, say),
+        *cases.contact(seeds, say),
+        *cases.following(seeds, say),
+        *cases.peg(int(size["starts"]), say),
+        *cases.feel(seeds, say),
+        *cases.guiding(seeds, size["minutes"], say),
+        *cases.pressed_by_hand(seeds, say),
     ]
     cells = boundary.table(say)
     return {"seeds": len(seeds), "rows": rows, "cells": cells}
@@ -40,7 +53,7 @@ def markdown(result: dict[str, Any]) -> str:
     """The two tables of the page."""
     lines = [
         f"Worst of {result['seeds']} seeds (plain admittance: of {min(PLAIN_SEEDS, result['seeds'])}, and a fifth of "
-        "the starts); 10 ms delay, 25 Hz servo, 0.1 N of noise. From `ur-admittance compare`.",
+        "the starts); 10 ms delay, 25 Hz servo, 0.1 N of noise. From `python -m benchmarks.contact`.",
         "",
         "| case | figure | this controller | plain admittance | wanted |",
         "|---|---|---|---|---|",
@@ -91,13 +104,27 @@ def figure() -> Figure:
 
 def write(result: dict[str, Any], folder: Path) -> list[Path]:
     """The table, in Markdown, and the figures."""
-    from ur_admittance.analysis import loop_of
-    from ur_admittance.analysis.map import save
-    from ur_admittance.params import Parameters
-
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "contact_table.txt").write_text(markdown(result), encoding="utf-8")
     figure().savefig(folder / "bounce.svg")
     defaults = Parameters().changed({"robot.response_time": 0.0164})
     save(loop_of(defaults), "default parameters", folder / "stability_map.svg")
     return [folder / name for name in ("contact_table.txt", "bounce.svg", "stability_map.svg")]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description="Contact, following, insertion, feel, against plain admittance.")
+    parser.add_argument("--out", type=Path, help="folder for the table (Markdown) and the figures")
+    parser.add_argument("--quick", action="store_true", help="few seeds")
+    parser.add_argument("--json", action="store_true", help="print every figure as JSON")
+    arguments = parser.parse_args()
+    result = measure(arguments.quick, lambda text: print(text, file=sys.stderr))
+    print(json.dumps(as_dict(result), indent=2) if arguments.json else markdown(result))
+    if arguments.out is not None:
+        for path in write(result, arguments.out):
+            print(f"written: {path}", file=sys.stderr)
+    return 1 if any(row.met is False for row in result["rows"]) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.contact.guiding import guide
 from ur_admittance.apps.scenarios import Setup, Stage, run_scenario
 from ur_admittance.apps.scenarios.outcome import Outcome
-from ur_admittance.bench.guiding import guide
 from ur_admittance.simulation import Environment
 
 PLAIN: dict[str, Any] = {
