@@ -12,6 +12,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.tool import check_parameters
+from ur_admittance.runtime.loop import OnTick
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import apply_request
@@ -47,14 +48,14 @@ class Insistence:
 def run_rtde(
     host: str, model: str, parameters: Parameters, *, activate: bool = True, measure: bool = False, **options: Any
 ) -> LoopReport:
-    """measure: find the response time first, by a swing of 1.5 mm. Options as runtime.operate.operate; `say` is told
+    """measure: find the response time first, by a swing of 1.5 mm. Options as apps.operate.operate; `say` is told
     what the robot answered."""
     say = options.get("say", lambda text: None)
     arm = robot_model(model)
-    controller = AdmittanceController(arm, parameters)
-    controller.configure(say)
     settings = RtdeSettings(rt_priority=RECEIVE_PRIORITY)
     check_parameters(parameters, settings)
+    controller = AdmittanceController(arm, parameters)
+    controller.configure(say)
     with RtdeRobot(host, arm, settings) as robot:
         for sentence in robot.info.sentences:
             say(sentence)
@@ -66,6 +67,24 @@ def run_rtde(
             controller.set_parameters({"robot.response_time": response.time})
         elif parameters.robot.response_time == 0.0:
             say("robot.response_time is unknown, 20 ms are assumed; measure it with --measure-response")
-        insist = Insistence(robot, activate)
-        options |= {"handlers": {"request": insist.request}, "on_tick": insist.on_tick}
-        return operate(controller, robot, robot.clock(), model=model, **options)
+        return drive_rtde(controller, robot, activate=activate, **options)
+
+
+def drive_rtde(
+    controller: AdmittanceController,
+    robot: RtdeRobot,
+    *,
+    activate: bool,
+    on_tick: OnTick | None = None,
+    **options: Any,
+) -> LoopReport:
+    """The robot is connected, the controller configured; the robot sets the pace. Options as apps.operate.operate."""
+    check_parameters(controller.parameters, robot.settings)
+    insist = Insistence(robot, activate)
+
+    def each_tick(controller: Any) -> bool | None:
+        insist.on_tick(controller)
+        return None if on_tick is None else on_tick(controller)
+
+    options |= {"handlers": {"request": insist.request}, "on_tick": each_tick}
+    return operate(controller, robot, robot.clock(), model=controller.model.name, **options)
