@@ -2,15 +2,14 @@
 
 import numpy as np
 
+import ur_admittance as ua
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, new
 from ur_admittance.core.tick import tick
-from ur_admittance.model import robot_model
-from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
 
-model = robot_model("ur10e")
+model = ua.robot_model("ur10e")
 params, state, sample, command = new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND)
-fill(params[0], Parameters(), model)  # names and units -> numbers ready for the arithmetic
+fill(params[0], ua.Parameters(), model)  # names and units -> numbers ready for the arithmetic
 
 sample["dt"] = 0.002
 sample["q"] = model.home  # your robot's measured joints
@@ -25,4 +24,4 @@ for _ in range(500):
 
 assert command["mode"][0] == Mode.ACTIVE
 print("tool velocity [m/s]:", np.round(command["twist"][0, :3], 4))
-print("expected along z:   ", round((10.0 - 1.5) / Parameters().admittance.effective_damping[2], 4), "downwards")
+print("expected along z:   ", round((10.0 - 1.5) / ua.Parameters().admittance.effective_damping[2], 4), "downwards")

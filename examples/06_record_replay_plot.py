@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+import ur_admittance as ua
 from ur_admittance.apps.scenarios import Setup, run_scenario
-from ur_admittance.recording.log import read_log
 from ur_admittance.recording.plot import plot
 from ur_admittance.recording.replay import replay, what_if
 from ur_admittance.recording.why import why
@@ -11,7 +11,7 @@ from ur_admittance.recording.why import why
 path = Path("dropout.mcap")
 run_scenario("dropout", Setup(log=path))
 
-log = read_log(path)
+log = ua.read_log(path)
 print(replay(log))
 lighter = what_if(log, {"admittance.mass": [4.0, 4.0, 4.0, 0.8, 0.8, 0.8]})
 early = slice(260, 340)  # the first moments of the push: later the recorded arm and this one would have parted

@@ -4,16 +4,15 @@ import time
 
 import numpy as np
 
+import ur_admittance as ua
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Request, new
 from ur_admittance.core.tick import tick_batch
-from ur_admittance.model import robot_model
-from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
 
 COUNT = 1000
-model = robot_model("ur5e")
+model = ua.robot_model("ur5e")
 params, state, sample, command = (new(dtype, COUNT) for dtype in (PARAMS, STATE, SAMPLE, COMMAND))
-fill(params[0], Parameters(), model)
+fill(params[0], ua.Parameters(), model)
 params[:] = params[0]
 mass, damping = np.meshgrid(np.linspace(2.0, 20.0, 25), np.linspace(20.0, 200.0, 40))
 params["mass"][:, :3], params["damping"][:, :3] = mass.reshape(-1, 1), damping.reshape(-1, 1)

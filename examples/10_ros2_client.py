@@ -18,7 +18,7 @@ push = client.create_client(Trigger, "/ur_sim/push")
 nodes = [
     subprocess.Popen([sys.executable, "-m", f"ur_admittance.ros.{name}", "--ros-args", *arguments])
     for name, arguments in (
-        ("sim_node", ["-p", "push.wrench:=[0.0, 10.0, 0.0, 0.0, 0.0, 0.0]"]),
+        ("sim.node", ["-p", "push.wrench:=[0.0, 10.0, 0.0, 0.0, 0.0, 0.0]"]),
         ("admittance_node", ["-p", "autostart:=true"]),
     )
 ]

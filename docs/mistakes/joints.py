@@ -90,8 +90,7 @@ def sinking_load() -> Result:
 
 def _our_hold(tool: Tool, servo: Servo) -> np.ndarray:
     """The whole program holding the same load: active, tool known to the sensor, nobody touches it."""
-    known = {"tool.mass": tool.mass, "tool.center_of_mass": list(tool.com), "tool.tcp": [*tool.tcp, 0.0, 0.0, 0.0]}
-    controller = AdmittanceController(UR5E, Parameters().changed(known))
+    controller = AdmittanceController(UR5E, Parameters().changed(tool.parameters()))
     controller.configure()
     controller.activate()
     world, height = World(UR5E, tool, servo=servo), []

@@ -1,0 +1,83 @@
+"""Makes a Universal Robots arm force-compliant: push the tool and it moves as a chosen mass, damper and spring.
+
+    import ur_admittance as ua
+
+    world = ua.World(ua.robot_model("ur5e"), ua.Tool(mass=1.0))
+    controller = ua.AdmittanceController(world.model, ua.preset("hand_guiding").changed(world.parameters()))
+    with ua.SimulatedRobot(world) as robot:  # leaving the block stops the arm
+        world.push([0, 10, 0, 0, 0, 0], seconds=1.0)  # a hand: 10 N along y
+        print(ua.run(controller, robot, duration=2.0, activate=True))
+
+These names are the public interface; what a name needs is loaded when it is first used. The modules behind them may
+change between versions.
+"""
+
+from typing import TYPE_CHECKING
+
+__version__ = "0.1.0"
+
+if TYPE_CHECKING:
+    from ur_admittance import errors as errors
+    from ur_admittance.apps.run import run as run
+    from ur_admittance.control import AdmittanceController as AdmittanceController
+    from ur_admittance.model import robot_model as robot_model
+    from ur_admittance.params import Parameters as Parameters
+    from ur_admittance.params import load_parameters as load_parameters
+    from ur_admittance.params import preset as preset
+    from ur_admittance.recording.log import read_log as read_log
+    from ur_admittance.robots.rtde.robot import RtdeRobot as RtdeRobot
+    from ur_admittance.simulation import Environment as Environment
+    from ur_admittance.simulation import SimulatedRobot as SimulatedRobot
+    from ur_admittance.simulation import Tool as Tool
+    from ur_admittance.simulation import World as World
+else:
+    _HOME = {
+        "AdmittanceController": "control",
+        "Environment": "simulation",
+        "Parameters": "params",
+        "RtdeRobot": "robots.rtde.robot",
+        "SimulatedRobot": "simulation",
+        "Tool": "simulation",
+        "World": "simulation",
+        "load_parameters": "params",
+        "preset": "params",
+        "read_log": "recording.log",
+        "robot_model": "model",
+        "run": "apps.run",
+    }
+
+    def __getattr__(name):
+        from importlib import import_module
+
+        if name == "errors":
+            return import_module("ur_admittance.errors")
+        if name in _HOME:
+            value = globals()[name] = getattr(import_module(f"ur_admittance.{_HOME[name]}"), name)
+            return value
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, __all__, 1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        # without `obj` Python adds no second hint of its own
+        raise AttributeError(f"module 'ur_admittance' has no attribute {name!r}{hint}", name=name)
+
+    def __dir__():
+        return sorted({*globals(), *__all__})
+
+
+__all__ = [
+    "AdmittanceController",
+    "Environment",
+    "Parameters",
+    "RtdeRobot",
+    "SimulatedRobot",
+    "Tool",
+    "World",
+    "__version__",
+    "errors",
+    "load_parameters",
+    "preset",
+    "read_log",
+    "robot_model",
+    "run",
+]

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ur_admittance.apps.scenarios.stage import Setup, Stage, response_time
+from ur_admittance.apps.scenarios.stage import Setup, Stage
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.response import AMPLITUDE, measure_response, response_from_motion
 from ur_admittance.errors import RobotError
@@ -34,7 +34,7 @@ def test_a_gentle_swing_tells_delay_plus_servo_lag(delay: float, mode: str) -> N
 
     arm.cycle = watched  # type: ignore[method-assign]
     measured = measure_response(arm)
-    truth = response_time(Servo(delay=delay))
+    truth = Servo(delay=delay).response_time
     assert abs(measured.time - truth) < max(0.1 * truth, 0.002)
     assert 0.5 * AMPLITUDE < farthest < 2.0 * AMPLITUDE  # the TCP is a little further out than the flange
     assert np.linalg.norm(world.pose()[1] - home) < 1e-4
@@ -42,7 +42,7 @@ def test_a_gentle_swing_tells_delay_plus_servo_lag(delay: float, mode: str) -> N
 
 def test_a_slow_servo_of_another_arm_is_seen_too() -> None:
     arm, _ = calm_arm(0.006, name="ur20", lag_hz=10.0)
-    assert measure_response(arm).time == pytest.approx(response_time(Servo(delay=0.006, lag_hz=10.0)), rel=0.1)
+    assert measure_response(arm).time == pytest.approx(Servo(delay=0.006, lag_hz=10.0).response_time, rel=0.1)
 
 
 @pytest.mark.parametrize("delay", [0.0, 0.010, 0.020])
@@ -56,7 +56,7 @@ def test_normal_operation_tells_the_same(delay: float) -> None:
     part = stage.finish().since(start, start + 5.0)
     measured = response_from_motion(part.command["qd"], part.sample["qd"], stage.period)
     assert measured is not None
-    truth = response_time(Servo(delay=delay))
+    truth = Servo(delay=delay).response_time
     assert abs(measured.time - truth) < max(0.1 * truth, 0.002)
 
 

@@ -21,11 +21,8 @@ class Arm:
     """Only the linear axes comply, without deadband; the law's mass is not corrected for anything."""
 
     def __init__(self, compensation, mass=8.0, damping=64.0, tool=1.5, delay=0.01):
-        self.world = World(MODEL, tool=Tool(mass=tool, com=(0, 0, 0.05)), servo=Servo(delay=delay))
-        changes = {
-            "tool.mass": tool,
-            "tool.center_of_mass": [0, 0, 0.05],
-            "tool.tcp": [0, 0, 0.15, 0, 0, 0],
+        self.world = World(MODEL, tool=Tool(mass=tool), servo=Servo(delay=delay))
+        changes = self.world.tool.parameters() | {
             "tool.inertia_compensation": compensation,
             "admittance.mass": [mass] * 3 + [0.8] * 3,
             "admittance.damping": [damping] * 3 + [6.4] * 3,

@@ -18,9 +18,9 @@ class Cell:
 
     def __init__(self, changes=None):
         sensor = FtSensor(noise_force=0.1, noise_torque=0.005, bias=BIAS)
-        self.world = World(MODEL, tool=Tool(mass=1.5, com=(0, 0, 0.05)), sensor=sensor)
-        known = {"tool.mass": 1.5, "tool.center_of_mass": [0, 0, 0.05], "tool.tcp": [0, 0, 0.15, 0, 0, 0]}
-        self.controller = AdmittanceController(MODEL, Parameters().changed(known | (changes or {})))
+        tool = Tool(mass=1.5)
+        self.world = World(MODEL, tool=tool, sensor=sensor)
+        self.controller = AdmittanceController(MODEL, Parameters().changed(tool.parameters() | (changes or {})))
         self.robot = SimulatedRobot(self.world)
         self.controller.configure()
         self.robot.connect()

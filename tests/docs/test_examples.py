@@ -10,7 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.timeout(220)  # a changed core is compiled anew by the first example
 EXAMPLES = sorted((ROOT / "examples").glob("[0-9]*.py"))
 SAYS = {  # a line that shows the example did what it tells
-    "01_push": "active",
+    "01_push": "10 N moved the tool 158 mm along y, at up to 158 mm/s\n",
     "02_own_loop": "-0.1328",
     "05_calibrate": "good",
     "06_record_replay_plot": "every bit equal",
@@ -31,6 +31,11 @@ def test_example_runs(example, tmp_path, optional):
     if "emulator" in example.name:
         optional("rtde_control")
     assert SAYS.get(example.stem, "") in run(example, tmp_path)
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/start.md"])
+def test_page_tells_what_the_first_example_prints(page):
+    assert SAYS["01_push"].strip() in (ROOT / page).read_text()
 
 
 def test_examples_are_numbered_without_gaps_and_short():

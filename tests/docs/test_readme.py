@@ -18,6 +18,13 @@ def test_links_of_the_readme_lead_to_files():
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+def test_the_readme_quotes_the_first_program():
+    program = (ROOT / "examples" / "01_push.py").read_text()
+    assert re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL) == [
+        program[program.index("import") :]
+    ]
+
+
 def test_commands_of_the_readme_exist():
     lines = re.findall(r"^ {4}ur-admittance (.+)$", README, re.MULTILINE)
     assert len(lines) >= 3

@@ -13,6 +13,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.tool import check_parameters
+from ur_admittance.runtime.loop import OnTick
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import apply_request
@@ -49,10 +50,10 @@ def run_real(
     answered; options as apps.operate."""
     say = options.get("say", lambda text: None)
     arm = robot_model(model)
-    controller = AdmittanceController(arm, parameters)
-    controller.configure(say)
     settings = RtdeSettings(rt_priority=RECEIVE_PRIORITY)
     check_parameters(parameters, settings)
+    controller = AdmittanceController(arm, parameters)
+    controller.configure(say)
     with RtdeRobot(host, arm, settings) as robot:
         for sentence in robot.info.sentences:
             say(sentence)
@@ -64,19 +65,36 @@ def run_real(
             controller.set_parameters({"robot.response_time": response.time})
         elif parameters.robot.response_time == 0.0:
             say("robot.response_time is unknown: 20 ms is assumed; measure it with --measure-response")
-        retry = Retry()
-        if activate:
-            retry.start(Mode.INACTIVE, controller.activate)
+        return drive_rtde(controller, robot, activate=activate, **options)
 
-        def request(controller: Any, value: Any) -> str:
-            """`reset_fault` after a stop of the robot or a lost connection first connects again, on this explicit
-            request only; meanwhile (0.1 s to some seconds) nothing is sent."""
-            retry.cancel()
-            if value != "reset_fault" or not robot.in_trouble:
-                return apply_request(controller, value)
-            robot.recover()
-            retry.start(Mode.FAULT, controller.reset_fault)
-            return "connected to the robot again; the fault is being reset"
 
-        options |= {"handlers": {"request": request}, "on_tick": retry.on_tick}
-        return operate(controller, robot, robot.clock(), model=model, **options)
+def drive_rtde(
+    controller: AdmittanceController,
+    robot: RtdeRobot,
+    *,
+    activate: bool,
+    on_tick: OnTick | None = None,
+    **options: Any,
+) -> LoopReport:
+    """The robot is connected, the controller configured; the robot sets the pace. Options as apps.operate.operate."""
+    check_parameters(controller.parameters, robot.settings)
+    retry = Retry()
+    if activate:
+        retry.start(Mode.INACTIVE, controller.activate)
+
+    def request(controller: Any, value: Any) -> str:
+        """`reset_fault` after a stop of the robot or a lost connection first connects again, on this explicit request
+        only; meanwhile (0.1 s to some seconds) nothing is sent."""
+        retry.cancel()
+        if value != "reset_fault" or not robot.in_trouble:
+            return apply_request(controller, value)
+        robot.recover()
+        retry.start(Mode.FAULT, controller.reset_fault)
+        return "connected to the robot again; the fault is being reset"
+
+    def each_tick(controller: Any) -> bool | None:
+        retry.on_tick(controller)
+        return None if on_tick is None else on_tick(controller)
+
+    options |= {"handlers": {"request": request}, "on_tick": each_tick}
+    return operate(controller, robot, robot.clock(), model=controller.model.name, **options)

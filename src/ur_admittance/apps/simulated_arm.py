@@ -5,7 +5,7 @@ from typing import Any
 
 from ur_admittance.apps.interactive_world import InteractiveWorld
 from ur_admittance.apps.operate import operate
-from ur_admittance.apps.scenarios.stage import NOISE, SERVO, TOOL, response_time
+from ur_admittance.apps.scenarios.stage import NOISE, SERVO, TOOL
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
@@ -18,13 +18,7 @@ from ur_admittance.simulation.world import World
 
 def simulated_parameters(parameters: Parameters | None = None) -> Parameters:
     """With what a user would have found by calibration: tool, TCP, response time of the simulated arm."""
-    known: dict[str, Any] = {
-        "tool.mass": TOOL.mass,
-        "tool.center_of_mass": list(TOOL.com),
-        "tool.tcp": [*TOOL.tcp, 0.0, 0.0, 0.0],
-        "tool.inertia_compensation": True,
-        "robot.response_time": response_time(SERVO),
-    }
+    known = TOOL.parameters() | {"robot.response_time": SERVO.response_time}
     return (parameters or Parameters()).changed(known)
 
 

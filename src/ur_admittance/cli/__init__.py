@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ur_admittance import __version__
 from ur_admittance.cli import bench, calibrate, check, demo, log, params, run, sim, stability
 from ur_admittance.errors import UrAdmittanceError
 
@@ -33,9 +34,7 @@ app.command()(bench.bench)
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
-
-        typer.echo(f"ur-admittance {version('ur-admittance')}")
+        typer.echo(f"ur-admittance {__version__}")
         raise typer.Exit
 
 

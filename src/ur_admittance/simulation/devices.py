@@ -1,14 +1,15 @@
 """What hangs on the arm and what drives it: the tool, the wrist force/torque sensor, the joint servo."""
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
-from ur_admittance.model.frames import is_rotation
+from ur_admittance.model.frames import is_rotation, rpy_from_rotation
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
@@ -66,6 +67,19 @@ class Tool:
         across = (3.0 * radius**2 + length**2) / 12.0
         return max(self.mass, 1e-6) * np.diag([across, across, radius**2 / 2.0])
 
+    def parameters(self, sensor: "FtSensor | None" = None) -> dict[str, Any]:
+        """The controller's parameters for this tool, by dotted name: ``Parameters().changed(tool.parameters())``.
+
+        sensor: the one that the tool hangs on; None: at the flange, in its axes."""
+        sensor = sensor or FtSensor()
+        R_sensor_flange = np.array(sensor.rotation).T
+        return {
+            "tool.mass": self.mass,
+            "tool.center_of_mass": (R_sensor_flange @ (np.array(self.com) - np.array(sensor.position))).tolist(),
+            "tool.tcp": [*self.tcp, *_rpy(self.tcp_rotation)],
+            "tool.inertia_compensation": True,
+        }
+
 
 @dataclass(frozen=True)
 class FtSensor:
@@ -92,6 +106,15 @@ class FtSensor:
             value = getattr(self, name)
             _need(value >= 0.0, f"sensor.{name} = {value}: must be >= 0.")
         _need_rotation("sensor.rotation", self.rotation)
+
+    def parameters(self) -> dict[str, Any]:
+        """The controller's parameters for this sensor: how it is mounted and its bias at the start."""
+        return {
+            "sensor.sign": self.sign,
+            "sensor.bias": (self.sign * np.array(self.bias)).tolist(),
+            "sensor.rotation": _rpy(self.rotation),
+            "sensor.position": list(self.position),
+        }
 
 
 # Assumed values of a UR5e, not identified on an arm: about 35 kN/m at the TCP.
@@ -123,12 +146,22 @@ class Servo:
         if self.stiffness is not None:
             _need(min(self.stiffness) > 0.0, f"servo.stiffness = {self.stiffness} Nm/rad: must be > 0.")
 
+    @property
+    def response_time(self) -> float:
+        """Delay plus time constant of the lag [s]: the controller's robot.response_time."""
+        return self.delay + (0.0 if math.isinf(self.lag_hz) else 1.0 / (2.0 * math.pi * self.lag_hz))
+
     def stiffness_of(self, model: RobotModel) -> Array:
         """kp of this arm (6,) [Nm/rad]: the UR5e's, scaled by the torque limits. At the TCP in the home position this
         gives 13 to 18 kN/m for a UR3e, 29 to 43 for a UR5e, 31 to 81 for a UR20: plausible, not measured."""
         if self.stiffness is not None:
             return np.array(self.stiffness)
         return np.array(UR5E_STIFFNESS) * _strength(model)
+
+
+def _rpy(rotation: Matrix) -> list[float]:
+    """Roll, pitch, yaw [rad]; adding 0.0 turns -0.0 into 0.0."""
+    return [float(angle) + 0.0 for angle in rpy_from_rotation(np.array(rotation))]
 
 
 def armature_of(model: RobotModel) -> Array:

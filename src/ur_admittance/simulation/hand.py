@@ -70,10 +70,11 @@ class Hand:
 
     def push(self, profile: Profile, *, time: float, grip: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Push with ``profile(t)`` without holding. Use ``World.push``."""
+        start = _six(profile(0.0), "wrench")  # a refused push changes nothing
         self._grip_at(grip)
         self._path, self._profile, self._since = None, profile, time
         self._plant["holding"] = 0
-        self._plant["push_to"] = np.asarray(profile(0.0), dtype=float)
+        self._plant["push_to"] = start
 
     def let_go(self) -> None:
         """No force from the next step on."""

@@ -4,6 +4,9 @@
 ``pose()``, ``external_wrench``, ``contact()`` what only a simulation knows.
 """
 
+import math
+from typing import Any
+
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,6 +20,7 @@ from ur_admittance.simulation.hand import Hand, Path, Profile
 
 Array = NDArray[np.float64]
 
+NO_WRENCH = (0.0,) * 6
 NOISE_BLOCK = 512  # periods of random numbers drawn at once
 
 
@@ -169,6 +173,16 @@ class World:
         """The surfaces' part of it (6,)."""
         return np.array(self._plant["contact"])
 
+    def parameters(self) -> dict[str, Any]:
+        """The controller's parameters that a perfect calibration of this world would find, by dotted name:
+        ``Parameters().changed(world.parameters())``."""
+        return {
+            **self.tool.parameters(self.sensor),
+            **self.sensor.parameters(),
+            "gravity": self.gravity.tolist(),
+            "robot.response_time": self.servo.response_time,
+        }
+
     def contact(self) -> Contact:
         """Where and how the tool touches, at the last physics step."""
         return contact_on(self.mj_model, self.mj_data, self._tip_geom)
@@ -191,13 +205,17 @@ class World:
         p, R = self.mj_data.xpos[body].copy(), self.mj_data.xmat[body].reshape(3, 3).copy()
         self.hand.grab(path, time=self.time, p_base_tool=p, R_base_tool=R, **options)  # type: ignore[arg-type]
 
-    def push(self, profile: Profile | ArrayLike, grip: ArrayLike = (0.0, 0.0, 0.0)) -> None:
-        """The hand pushes from now on with a wrench (6,) or a profile of time; about the grip, base axes."""
-        if callable(profile):
-            self.hand.push(profile, time=self.time, grip=grip)
-        else:
-            constant = np.array(profile, dtype=float)
-            self.hand.push(lambda _: constant, time=self.time, grip=grip)
+    def push(self, profile: Profile | ArrayLike, grip: ArrayLike = (0.0, 0.0, 0.0), seconds: float = math.inf) -> None:
+        """The hand pushes from now on, for ``seconds`` or until ``let_go``. ``profile``: a wrench (6,) [N, Nm], or a
+        function of the time since the start of the push [s] that returns one; about the grip, base axes."""
+        given = profile if callable(profile) else np.array(profile, dtype=float)
+
+        def wrench(t: float) -> ArrayLike:
+            if t > seconds:
+                return NO_WRENCH
+            return given(t) if callable(given) else given
+
+        self.hand.push(wrench, time=self.time, grip=grip)
 
     def let_go(self) -> None:
         """The hand leaves the tool."""

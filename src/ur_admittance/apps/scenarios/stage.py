@@ -29,11 +29,6 @@ TOOL = Tool(mass=1.0)
 FIRST_ROOM = 4096  # cycles of a trace before it grows
 
 
-def response_time(servo: Servo) -> float:
-    """Delay plus time constant [s]."""
-    return servo.delay + (0.0 if math.isinf(servo.lag_hz) else 1.0 / (2.0 * math.pi * servo.lag_hz))
-
-
 @dataclass(frozen=True)
 class Setup:
     """What the user chooses for any scenario."""
@@ -64,13 +59,7 @@ class Stage:
     ) -> None:
         self.setup = setup
         self.model = robot_model(setup.robot)
-        known = {
-            "tool.mass": tool.mass,
-            "tool.center_of_mass": list(tool.com),
-            "tool.tcp": [*tool.tcp, 0.0, 0.0, 0.0],
-            "tool.inertia_compensation": True,
-            "robot.response_time": response_time(servo),
-        }
+        known = tool.parameters() | {"robot.response_time": servo.response_time}
         chosen = setup.preset or Parameters().changed(parameters or {})
         self.parameters = chosen.changed(known).changed(setup.changes)
         self.period = 1.0 / self.parameters.control_rate

@@ -21,4 +21,5 @@ def preset_text(name: str) -> str:
 
 
 def preset(name: str) -> Parameters:
+    """Parameters for a typical task: hand_guiding, surface_following, polishing, assembly, probe_contact."""
     return parse_parameters(preset_text(name), f"{name}.yaml")
