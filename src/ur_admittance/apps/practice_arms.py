@@ -46,14 +46,8 @@ def unknown_tool(model: RobotModel, seed: int = 0, mass: float = 1.5, sign: floa
 
 def truth(world: World) -> dict[str, float | list[float]]:
     """The dotted parameters that a perfect calibration of this world would find, without the mounting's angles."""
-    sensor, tool = world.sensor, world.tool
-    R_sensor_flange = np.array(sensor.rotation).T
-    return {
-        "tool.mass": tool.mass,
-        "tool.center_of_mass": (R_sensor_flange @ (np.array(tool.com) - np.array(sensor.position))).tolist(),
-        "sensor.bias": (sensor.sign * np.array(sensor.bias)).tolist(),
-        "gravity": world.gravity.tolist(),
-    }
+    known = world.parameters()
+    return {name: known[name] for name in ("tool.mass", "tool.center_of_mass", "sensor.bias", "gravity")}
 
 
 def any_rotation(rng: np.random.Generator) -> np.ndarray:
