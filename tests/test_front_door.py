@@ -101,7 +101,7 @@ def test_the_reference_page_describes_every_name():
 
 def test_the_program_in_the_docstring_runs(capsys):
     exec("\n".join(re.findall(r"^ {4}(.*)$", ua.__doc__, re.MULTILINE)), {})
-    assert "cycles; ended: 2 s were over" in capsys.readouterr().out
+    assert "cycles; ended: 2 s were over; inactive\n" in capsys.readouterr().out
 
 
 def test_nothing_moves_before_it_is_activated():

@@ -79,7 +79,7 @@ class LoopReport:
 
     def __str__(self) -> str:
         lines = [
-            f"{self.ticks} cycles; ended: {self.ended_because}; {self.mode.name.lower()}: {self.reason}",
+            f"{self.ticks} cycles; ended: {self.ended_because}; {self.reason}",
             f"period        {self.period}",
             f"start late by {self.lateness}",
             f"read to write {self.latency}",
