@@ -1,6 +1,7 @@
 # make demo    a simulated arm in the browser: push it, pull it, tune it
 # make quick   format, types, layers and the tests of the core: under a minute
 # make test    all checks and tests           make test-ros  those of the ROS 2 nodes only
+# make test-lowest  quick tests with the lowest versions that pyproject.toml allows
 # make lint    format, types, layers          make bench    the tick next to its peers
 # make docs    the documentation, in site/    make figures  its figures and the numbers of its demonstrations
 #
@@ -9,10 +10,11 @@
 SHELL := /bin/bash
 VENV := .venv
 ROS := .venv-ros
+LOWEST := .venv-lowest
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo quick test test-ros lint bench docs figures clean
+.PHONY: demo quick test test-ros test-lowest lint bench docs figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/ur-admittance demo
@@ -34,6 +36,13 @@ ROS_PART = if [ -e $(ROS)/.installed ]; then \
 	elif [ -n "$$UR_ADMITTANCE_CI" ]; then echo "make: the ROS 2 wheels could not be installed" >&2; exit 1; \
 	else echo "make: tests/ros skipped: there are no ROS 2 wheels for this computer"; fi
 
+# Every direct dependency is met, no test watches real time. Numba keeps one cache per file and Python, hence its folder.
+test-lowest: $(LOWEST)/.installed
+	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python -m pytest -p no:cacheprovider tests/core tests/params tests/model \
+	  tests/control tests/simulation tests/runtime/test_mailbox.py tests/runtime/test_replay.py \
+	  tests/scenarios/test_scenarios.py::test_a_push_moves_the_arm_like_the_ideal_mass_and_damper \
+	  $(addprefix tests/dashboard/test_,$(addsuffix .py,feel files gate viser_internals))
+
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -52,7 +61,7 @@ figures: $(VENV)/.installed-test
 	$(BIN)/python docs/figures
 
 clean:
-	rm -rf $(VENV) $(ROS) out build dist site
+	rm -rf $(VENV) $(ROS) $(LOWEST) out build dist site
 
 # The stamps make installation run again only when pyproject.toml has changed. pip comes first: the resolver of the one
 # that Python 3.10 brings (23.0) does not find the set of versions within ten minutes, a current one needs seconds.
@@ -72,6 +81,14 @@ $(ROS)/.tried: pyproject.toml | $(BIN)/python
 	@$(ROS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip \
 	  && $(ROS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ros,test-ros]' \
 	  && touch $(ROS)/.installed || echo "make: the ROS 2 wheels could not be installed" >&2
+	@touch $@
+
+# pip has no option for the lowest versions, uv has. Python 3.10 to 3.12: later ones have no wheels of some of them.
+$(LOWEST)/.installed: pyproject.toml | $(BIN)/python
+	@echo "Installing the lowest allowed versions into $(LOWEST)"
+	@rm -rf $(LOWEST) && $(BIN)/python -m venv $(LOWEST)
+	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
+	@$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable '.[test]'
 	@touch $@
 
 $(BIN)/python:

@@ -99,6 +99,35 @@ def demo(shared_demo):
     return shared_demo
 
 
+BARE_LOOP = """
+import contextlib, sys
+from ur_admittance.apps.operate import operate
+from ur_admittance.control import AdmittanceController
+from ur_admittance.model import robot_model
+from ur_admittance.params import Parameters
+from ur_admittance.robots.null import NullRobot
+from ur_admittance.runtime.clock import RealTimeClock
+arm = robot_model("ur10e")
+controller = AdmittanceController(arm, Parameters())
+controller.configure()
+beside = lambda: contextlib.nullcontext(print("ready", flush=True))
+robot, clock = NullRobot(model=arm), RealTimeClock(500.0)
+operate(controller, robot, clock, model=arm.name, name=sys.argv[1], priority=None, beside=beside)
+"""
+
+
+@pytest.fixture
+def bare_loop():
+    """The name of a loop that understands what every loop understands, and nothing of a simulation."""
+    name = unique_name()
+    command = [sys.executable, "-c", BARE_LOOP, name]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
+    assert process.stdout.readline() == "ready\n"
+    yield name
+    process.terminate()
+    process.communicate(timeout=20)
+
+
 @pytest.fixture(scope="package")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api") if not os.environ.get("UR_ADMITTANCE_CI") else None

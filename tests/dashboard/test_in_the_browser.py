@@ -5,6 +5,7 @@ import pytest
 
 from ur_admittance import dashboard
 from ur_admittance.params import load_parameters
+from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 pytestmark = pytest.mark.timeout(300)
 
@@ -183,3 +184,20 @@ def test_the_page_comes_back_after_its_server_was_restarted(demo, visit, eventua
         eventually(changes_the_mass, 60)
         tab.complaints.clear()  # the browser reports the connection that was refused in between
     tab.close()
+
+
+def test_an_arm_that_is_not_simulated_has_the_page_without_the_hand(bare_loop, visit, press, eventually, tmp_path):
+    """Telemetry and mailbox are all that the page needs; a loop without a simulation knows no message `scene`."""
+    with (
+        dashboard.start(bare_loop, port=0, folder=tmp_path, shadows=False) as page,
+        TelemetryReader(bare_loop) as reader,
+    ):
+        tab = visit(page.url)
+        tab.get_by_text("UR10E").wait_for()
+        tab.wait_for_timeout(2500)  # the page has asked for the scene
+        assert tab.get_by_role("button", name="left", exact=True).count() == 0
+        press(tab, "Activate")
+        eventually(lambda: reader.latest()["command"]["mode"] == ACTIVE)
+        number_beside(tab, "Mass").fill("20")
+        eventually(lambda: reader.about()["parameters"]["admittance"]["mass"][0] == 20.0)
+        tab.close()
