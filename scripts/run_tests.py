@@ -39,6 +39,8 @@ def session(command: list[str]) -> tuple[int, list[str]] | None:
 
 
 def main(arguments: list[str]) -> int:
+    if len(arguments) % 2:  # before minutes of tests, not after it
+        sys.exit("run_tests.py: every PYTEST needs its ARGUMENTS, as one word: quote them")
     passed, second, failed = 0, [], []
     for pytest, selection in zip(arguments[::2], arguments[1::2], strict=True):
         result = session([*shlex.split(pytest), *shlex.split(selection)])

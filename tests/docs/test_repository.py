@@ -83,3 +83,10 @@ def test_a_second_try_excuses_nothing_else(tmp_path, kind, last):
     code, lines = run_tests(tmp_path, kind)
     assert (code, lines[-1]) == (1, last)
     assert "failed:" in lines
+
+
+def test_arguments_without_quotes_are_refused_before_the_first_test():
+    command = [sys.executable, str(ROOT / "scripts" / "run_tests.py"), "false", "tests/a", "tests/b"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "quote them" in done.stderr
