@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance.calibration.readings import Array, Reading
+from ur_admittance.control import zeroing
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, SAMPLE, Mode, Status, new
 from ur_admittance.errors import CalibrationError, RobotError
@@ -31,9 +32,7 @@ OLD = 0.1  # [s]
 SETTLE = 0.3  # [s] after a move, before any reading counts
 SAMPLING = 1.0  # [s]
 PATIENCE = 8.0  # [s] to come to rest
-MOVING = 0.01  # [rad/s]
 CREEPING = 5e-4  # [rad] change of a joint angle over the sampling time
-UNSTEADY_FORCE, UNSTEADY_TORQUE = 0.5, 0.05  # [N], [Nm] standard deviation of common sensors
 TIMES_NOISE = 4.0  # the halves of a sampling time differ by less than this times their standard error, plus
 TREND_FORCE, TREND_TORQUE = 0.1, 0.01  # [N], [Nm]
 TOUCHED = "is something touching the tool?"
@@ -172,16 +171,13 @@ class CalmArm:
 
 def unrest(q: Array, qd: Array, wrench: Array) -> str:
     """Why these samples (n, 6) are not a reading at rest; empty: they are."""
-    speed, creep = float(np.abs(qd).max()), float(np.ptp(q, axis=0).max())
-    if speed > MOVING:
-        return f"the arm is moving ({speed:.3f} rad/s, allowed {MOVING} rad/s)."
+    spread = wrench.std(axis=0)
+    reason = zeroing.unrest(float(np.abs(qd).max()), spread)
+    if reason:
+        return f"{reason}."
+    creep = float(np.ptp(q, axis=0).max())
     if creep > CREEPING:
         return f"the arm is moving (by {1e3 * creep:.2f} mrad while sampling, allowed {1e3 * CREEPING:.1f} mrad)."
-    spread = wrench.std(axis=0)
-    for part, limit, unit in ((slice(0, 3), UNSTEADY_FORCE, "N"), (slice(3, 6), UNSTEADY_TORQUE, "Nm")):
-        worst = float(spread[part].max())
-        if worst > limit:
-            return f"the reading varies by {worst:.3g} {unit} (allowed {limit} {unit}); {TOUCHED}"
     half = len(wrench) // 2
     trend = wrench[half:].mean(axis=0) - wrench[:half].mean(axis=0)
     for part, floor, unit in ((slice(0, 3), TREND_FORCE, "N"), (slice(3, 6), TREND_TORQUE, "Nm")):

@@ -24,6 +24,7 @@ I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
 REGIONS = 3  # boxes of the workspace with their own damping and speed
 STANDSTILL = 1e-9  # [rad/s] commanded joints that are slower have stopped
 AT_REST = 0.01  # [rad/s] measured joints that are slower stand still: above the noise of encoders
+STOPPED = 1e-3  # [rad/s] measured joints that are slower have come to their stop
 
 
 class Mode(IntEnum):

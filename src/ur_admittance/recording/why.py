@@ -3,7 +3,7 @@
 import numpy as np
 
 from ur_admittance.core.faults import remedy, sentence
-from ur_admittance.core.records import Limit, Mode, Status
+from ur_admittance.core.records import STANDSTILL, Limit, Mode, Status
 from ur_admittance.recording.log import Log
 
 BEFORE_S = 0.5  # what happened this long before a fault is reported too
@@ -75,7 +75,7 @@ def _before_fault(log: Log, i: int) -> list[str]:
     names = [str(limit.name).lower().replace("_", " ") for limit in Limit if limit and limit & flags]
     if names:
         lines.append(f"limits that acted: {', '.join(names)}")
-    still = np.flatnonzero(np.abs(command["qd"][i:]).max(axis=1) <= 1e-9)
+    still = np.flatnonzero(np.abs(command["qd"][i:]).max(axis=1) <= STANDSTILL)
     if len(still):
         lines.append(f"the arm was at rest {1e3 * (seconds[i + still[0]] - seconds[i]):.0f} ms later")
     lines.append(remedy(int(command["status"][i])))
@@ -84,7 +84,7 @@ def _before_fault(log: Log, i: int) -> list[str]:
 
 def _ending(log: Log) -> str:
     last = log.ticks["command"][-1]
-    moving = float(np.abs(last["qd"]).max()) > 1e-9
+    moving = float(np.abs(last["qd"]).max()) > STANDSTILL
     if log.complete:
         return "The recording ends " + ("while the arm moves." if moving else "with the arm at rest.")
     return "The file was cut off (power, kill or a full disk): up to the last half second is missing" + (

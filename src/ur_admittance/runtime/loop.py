@@ -17,7 +17,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from ur_admittance.core.records import Mode, Status, new
+from ur_admittance.core.records import STANDSTILL, Mode, Status, new
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError, UrAdmittanceError
 from ur_admittance.runtime.clock import Clock
@@ -27,7 +27,6 @@ from ur_admittance.runtime.robot import Robot
 
 MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (spec: 0 < dt <= 0.1)
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
-STANDSTILL_RAD_S = 1e-9
 KNOWN_STATUS = frozenset(int(status) for status in Status)
 
 
@@ -293,7 +292,7 @@ class Loop:
 
 def stands_still(mode: int, qd: Any) -> bool:
     """No motion is commanded any more, and none will be without a request."""
-    return mode in (Mode.INACTIVE, Mode.FAULT) and float(np.abs(qd).max()) <= STANDSTILL_RAD_S
+    return mode in (Mode.INACTIVE, Mode.FAULT) and float(np.abs(qd).max()) <= STANDSTILL
 
 
 def _sentence(error: BaseException) -> str:

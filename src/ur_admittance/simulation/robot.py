@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core.records import Status
+from ur_admittance.core.records import STOPPED, Status
 from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.runtime.braking import BRAKING, Watchdog, slow_down
@@ -23,7 +23,6 @@ from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
 from ur_admittance.runtime.robot import RobotInfo
 from ur_admittance.simulation.world import World
 
-STANDSTILL = 1e-3  # [rad/s]
 STOP_TIME_S = 3.0  # [s] enough from any joint's top speed
 CATCH_UP_S = 0.1  # [s] a longer pause of the reader is skipped, not simulated
 
@@ -117,7 +116,7 @@ class SimulatedRobot:
                 time.sleep(self.period)
                 self._origin = self._monotonic() - self._ticks * self.period
             speeds = self.world.qd
-            if not self._braking.any() and max(speeds.max(), -speeds.min()) < STANDSTILL:
+            if not self._braking.any() and max(speeds.max(), -speeds.min()) < STOPPED:
                 return
         raise RobotError(f"the simulated arm is still moving {STOP_TIME_S:g} s after the stop: something pushes it.")
 

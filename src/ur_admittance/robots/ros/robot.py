@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from ur_admittance.core.records import Status
+from ur_admittance.core.records import AT_REST, STOPPED, Status
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import LifecycleError, ParameterError, RobotError
 from ur_admittance.model import RobotModel
@@ -36,10 +36,8 @@ OUTPUTS = ("trajectory", "velocity", "action")
 MATCH_S = 3.0  # for a controller to be found on the command topic
 BRAKING = 8.0  # [rad/s2] of the fastest joint in stop()
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
-STANDSTILL = 1e-3  # [rad/s] measured
 STOP_TIME_S = 3.0
 ZERO_READINGS = 50
-MOVING = 0.01  # [rad/s] too fast for zeroing
 
 
 @dataclass(frozen=True)
@@ -158,7 +156,7 @@ class RosRobot:
             if not clock.wait():
                 continue
             fastest = float(np.abs(qd).max())
-            if standing > LAST_COMMANDS and np.abs(inputs.qd).max() < STANDSTILL:
+            if standing > LAST_COMMANDS and np.abs(inputs.qd).max() < STOPPED:
                 return
             qd *= max(0.0, 1.0 - BRAKING * clock.period / fastest) if fastest > 0.0 else 0.0
             q += qd * clock.period
@@ -170,7 +168,7 @@ class RosRobot:
         """Let the sensor read zero at its present load: from now on the mean of some readings is taken off."""
         inputs = self._connected()
         inputs.poll()
-        if np.abs(inputs.qd).max() > MOVING:
+        if np.abs(inputs.qd).max() > AT_REST:
             raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
         total, count, last = np.zeros(6), 0, inputs.wrenches
         end = time.monotonic() + 10.0 * ZERO_READINGS / self.settings.rate + 1.0

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core.records import Status
+from ur_admittance.core.records import AT_REST, STOPPED, Status
 from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
@@ -30,7 +30,6 @@ from ur_admittance.runtime.robot import RobotInfo
 
 Array = NDArray[np.float64]
 
-STANDSTILL = 1e-3  # [rad/s]
 STOP_TIME = 3.0  # [s] that a stop may take before it counts as failed
 IDLE_WATCHDOG_HZ = 0.1  # while nothing moves: the slowest the robot allows
 KEEP_ALIVE = 1.0  # [s] between signs of life while nothing moves
@@ -179,7 +178,7 @@ class RtdeRobot:
             raise self._not_connected()
         if self._driving:
             raise RobotError("zeroing the sensor takes some cycles: stop the arm first.")
-        if max(abs(speed) for speed in link.state()[2]) > 0.01:
+        if max(abs(speed) for speed in link.state()[2]) > AT_REST:
             raise RobotError("the arm is moving: the sensor can be zeroed at standstill only.")
         if self.sensor is not None:
             self.sensor.zero()
@@ -273,7 +272,7 @@ class RtdeRobot:
         while time.monotonic() < end and link.receiving(self.beat.silence):
             timestamp, q, qd, _ = link.state()
             self.beat.take(timestamp)
-            if max(abs(speed) for speed in qd) < STANDSTILL:
+            if max(abs(speed) for speed in qd) < STOPPED:
                 if self._fields is not None:
                     self._fields.q[:], self._fields.qd[:] = q, qd
                 return

@@ -23,6 +23,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64, Float64MultiArray, String
 from trajectory_msgs.msg import JointTrajectory
 
+from ur_admittance.core.records import AT_REST
 from ur_admittance.errors import SimulationError, UrAdmittanceError
 from ur_admittance.model import robot_model
 from ur_admittance.model.urdf import generate
@@ -42,7 +43,6 @@ from ur_admittance.simulation.environment import Kind
 
 HAND_TIMEOUT = 0.5  # [s] the hand leaves the tool when its messages end
 MOST_STEPS = 50  # periods of physics that are caught up after a pause
-MOVING = 0.01  # [rad/s]
 
 PARAMETERS: dict[str, tuple[Any, str]] = {
     "model": ("ur5e", "type of the arm"),
@@ -206,7 +206,7 @@ class SimNode(Node):  # type: ignore[misc]
             gap=self._value("environment.gap"),
             angle=self._value("environment.angle") if kind == "incline" else 0.0,
         )
-        if np.abs(self.world.qd).max() > MOVING:
+        if np.abs(self.world.qd).max() > AT_REST:
             raise SimulationError("set_environment refused: the arm moves; wait until it stands.")
         world = self._new_world(environment)
         with self.lock:
