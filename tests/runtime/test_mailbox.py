@@ -16,6 +16,7 @@ from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.mailbox import MAX_MESSAGE_BYTES, Answer, Mailbox, send
+from ur_admittance.runtime.requests import Code
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def ticks(controller, robot, count=1):
 def test_requests_reach_the_controller(mailbox, controller, robot):
     ticks(controller, robot)
     assert controller.mode == Mode.ACTIVE
-    assert ask(mailbox, controller, {"request": "deactivate"}) == Answer(True, "deactivate requested")
+    assert ask(mailbox, controller, {"request": "deactivate"}) == Answer(True, "deactivate requested", Code.DONE)
     ticks(controller, robot, 300)
     assert controller.mode == Mode.INACTIVE
     assert ask(mailbox, controller, {"request": "activate"}).accepted
@@ -230,7 +231,7 @@ def test_a_message_over_the_socket_is_answered_while_the_loop_runs(name, mailbox
         controller, robot, RealTimeClock(500.0), mailbox=mailbox, on_tick=lambda c: not thread.is_alive(), duration=20.0
     )
     thread.join()
-    assert answers[0] == Answer(True, "latch_reference requested")
+    assert answers[0] == Answer(True, "latch_reference requested", Code.DONE)
     assert answers[1].text.startswith("request 'dance' is unknown; known: activate")
 
 
