@@ -23,11 +23,10 @@ def table(result: dict[str, Any]) -> str:
     lines = [f"{result['date']}  {result['machine']}", "", f"500 Hz for {result['seconds']:g} s each; times in us", ""]
     head = f"{'loop':48}{'late p50':>9}{'p99':>7}{'longest period':>16}"
     lines.append(f"{head}{'publish p99':>13}{'max':>9}{'missed':>8}{'stalls':>8}")
-    for key, (title, _) in VARIANTS.items():
-        row = result["loop"][key]
+    for row in result["loop"].values():
         cells = f"{row['late_p50']:9.0f}{row['late_p99']:7.0f}{row['period_max']:16.0f}"
         cells += f"{row['publish_p99']:13.0f}{row['publish_max']:9.0f}"
-        lines.append(f"{title:48}{cells}{row['missed']:8.0f}{row['stalls']:8.0f}")
+        lines.append(f"{row['title']:48}{cells}{row['missed']:8.0f}{row['stalls']:8.0f}")
     titles = {
         "by_name": "12 readings, searched by name",
         "by_index": "12 readings, by remembered index",
@@ -57,7 +56,9 @@ def main() -> int:
         "machine": machine(),
         "seconds": arguments.seconds,
         "steps": all_steps(),
-        "loop": {key: measure(arguments.seconds, **options) for key, (_, options) in VARIANTS.items()},
+        "loop": {
+            key: {"title": title, **measure(arguments.seconds, **options)} for key, (title, options) in VARIANTS.items()
+        },
     }
     print(table(result))
     if arguments.write:

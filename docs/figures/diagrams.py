@@ -163,7 +163,6 @@ def processes() -> Figure:
 WHAT = {
     "cli": ("commands of the terminal", "yellow"),
     "ros": ("ROS 2 nodes", "yellow"),
-    "bench": ("timing and comparisons", "yellow"),
     "dashboard": ("the page in the browser", "yellow"),
     "emulator": ("a UR controller without a UR", "yellow"),
     "apps": ("parts put together: run, check, scenarios", "yellow"),

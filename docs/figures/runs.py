@@ -130,11 +130,9 @@ def insertion() -> Figure:
 
 def jitter() -> Figure:
     """Bars from docs/measured/realtime.json, written by `python -m benchmarks.loop --write`."""
-    from measure.loop import VARIANTS
-
     result = json.loads((FOLDER.parent.parent / "measured" / "realtime.json").read_text())["loop"]
-    names = [title for title, _ in VARIANTS.values()]
-    longest = [result[key]["period_max"] / 1e3 for key in VARIANTS]
+    names = [row["title"] for row in result.values()]
+    longest = [row["period_max"] / 1e3 for row in result.values()]
     figure, axes = panels(height=3.0, width=8.4)
     colours = [FAULTY if value > 4.0 else OURS for value in longest]
     axes.barh(range(len(names)), longest, color=colours)
