@@ -89,6 +89,8 @@ def is_rotation(matrix: ArrayLike, tolerance: float = ROTATION_TOLERANCE) -> boo
     R = np.asarray(matrix, dtype=float)
     if R.shape != (3, 3) or not np.isfinite(R).all():
         return False
+    if np.abs(R).max() > 2.0:  # nothing that could overflow below
+        return False
     return bool(np.abs(R @ R.T - np.eye(3)).max() <= tolerance and np.linalg.det(R) > 0.0)
 
 

@@ -20,7 +20,7 @@ from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
 from ur_admittance.core.records import AT_REST, STOPPED, Status
-from ur_admittance.core.views import scalar, vector
+from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import LifecycleError, ParameterError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.ros.action_output import ActionOutput
@@ -28,13 +28,13 @@ from ur_admittance.robots.ros.clock import RosClock
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
 from ur_admittance.robots.ros.outputs import Output, TrajectoryOutput, VelocityOutput
 from ur_admittance.robots.ros.search import RobotSearch
+from ur_admittance.runtime.braking import BRAKING, slow_down
 from ur_admittance.runtime.robot import RobotInfo
 
 Array = NDArray[np.float64]
 
 OUTPUTS = ("trajectory", "velocity", "action")
 MATCH_S = 3.0  # for a controller to be found on the command topic
-BRAKING = 8.0  # [rad/s2] of the fastest joint in stop()
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
 ZERO_READINGS = 50
@@ -74,7 +74,7 @@ class RosRobot:
         self.inputs: Inputs | None = None
         self.output: Output | None = None
         self._model: RobotModel | None = None
-        self._sample: Any = None
+        self._fields: SampleFields | None = None
         self._command: Any = None
         self._sent_q, self._sent_qd = np.zeros(6), np.zeros(6)
         self._sent = False
@@ -117,17 +117,19 @@ class RosRobot:
 
     def read(self, sample: Any) -> None:
         """Complete the sample: polling has written angles, speeds and wrench into it."""
-        inputs = self.inputs
-        if sample is not self._sample:
-            self._bind(sample)
+        inputs, fields = self.inputs, self._fields
+        if fields is None or sample is not fields.sample:
+            fields = self._fields = SampleFields(sample)
+            if inputs is not None:
+                inputs.bind(sample)
         if inputs is None:
-            self._status[0] = Status.CONNECTION_LOST
+            fields.external_status[0] = Status.CONNECTION_LOST
             return
         elapsed, joint_age, wrench_age = inputs.times_ns()
-        self._dt[0], self._joint_age[0], self._wrench_age[0] = elapsed * 1e-9, joint_age * 1e-9, wrench_age * 1e-9
-        self._stamp[0] = inputs.stamp_ns()
+        fields.dt[0], fields.joint_age[0], fields.wrench_age[0] = elapsed * 1e-9, joint_age * 1e-9, wrench_age * 1e-9
+        fields.stamp_ns[0] = inputs.stamp_ns()
         rejected = self.driving and self.output is not None and self.output.problem()
-        self._status[0] = Status.COMMAND_REJECTED if rejected else Status.OK
+        fields.external_status[0] = Status.COMMAND_REJECTED if rejected else Status.OK
 
     def write(self, command: Any) -> Array:
         """Send the command while driving; returns the positions or speeds that were sent."""
@@ -155,13 +157,12 @@ class RosRobot:
         while time.monotonic() < end:
             if not clock.wait():
                 continue
-            fastest = float(np.abs(qd).max())
             if standing > LAST_COMMANDS and np.abs(inputs.qd).max() < STOPPED:
                 return
-            qd *= max(0.0, 1.0 - BRAKING * clock.period / fastest) if fastest > 0.0 else 0.0
+            slow_down(qd, BRAKING * clock.period)
             q += qd * clock.period
             output.send(q, qd)
-            standing += fastest == 0.0
+            standing += not qd.any()
         raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
     def zero_ft_sensor(self) -> None:
@@ -186,7 +187,7 @@ class RosRobot:
         """Let go of topics and node; the arm must stand still already."""
         self.driving = self._sent = False
         self.give_command_back()
-        inputs, self.inputs, self.output, self._sample = self.inputs, None, None, None
+        inputs, self.inputs, self.output, self._fields = self.inputs, None, None, None
         if inputs is not None:
             inputs.destroy()
         self._own.close()
@@ -240,14 +241,6 @@ class RosRobot:
         if s.output == "action":
             return ActionOutput(node, model.joint_names, s.trajectory_duration)
         return TrajectoryOutput(node, model.joint_names, s.trajectory_duration, s.trajectory_velocities)
-
-    def _bind(self, sample: Any) -> None:
-        self._sample = sample
-        if self.inputs is not None:
-            self.inputs.bind(sample)
-        self._dt, self._stamp = scalar(sample, "dt"), scalar(sample, "stamp_ns")
-        self._joint_age, self._wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
-        self._status = scalar(sample, "external_status")
 
 
 def not_alone(topic: str, others: list[str]) -> str:
