@@ -121,7 +121,7 @@ def write_video(frames: list[tuple[float, Image.Image]]) -> None:
     shown = [round(b - a) for a, b in pairwise(times)]
     first, *others = (picture for _, picture in kept)
     path = ASSETS / "page.webp"
-    first.save(path, save_all=True, append_images=others, duration=shown, loop=0, quality=QUALITY)
+    first.save(path, save_all=True, append_images=others, duration=shown, loop=0, quality=QUALITY, method=4)
 
 
 def tell(message: dict[str, Any]) -> None:
