@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ur_admittance.recording.recorder import RecorderProcess
 from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.interfaces import Controller, Publisher
@@ -26,7 +25,7 @@ def operate(
     clock: Clock,
     *,
     model: str,
-    name: str = registry.DEFAULT_NAME,
+    name: str | None = registry.DEFAULT_NAME,
     log: Path | None = None,
     handlers: dict[str, Handler] | None = None,
     publishers: Sequence[Publisher] = (),
@@ -38,12 +37,11 @@ def operate(
 ) -> LoopReport:
     """Run until `duration` [s] is over or a signal comes. The robot is connected, the controller configured.
 
-    publishers: told of every cycle, besides the telemetry; priority: of real-time scheduling with locked memory, None:
-    ask for neither; say: told what was obtained; beside: processes that watch, started once the telemetry exists (a
-    status line, a page).
+    name: under which other processes see and ask it, None: they do not, and nothing is recorded; publishers: told of
+    every cycle, besides the telemetry; priority: of real-time scheduling with locked memory, None: ask for neither;
+    say: told what was obtained; beside: processes that watch, started once the telemetry exists (status line, page).
     """
-    rate = 1.0 / clock.period
-    recorders: list[RecorderProcess] = []
+    recorders: list[Any] = []
 
     def finish_recording() -> None:
         for recorder in recorders:
@@ -51,19 +49,15 @@ def operate(
 
     with contextlib.ExitStack() as stack:
         stack.callback(finish_recording)  # last, when the telemetry has ended: the file is complete then
-        telemetry = stack.enter_context(TelemetryWriter(name, model=model, rate=rate))
-        mailbox = stack.enter_context(Mailbox(name, handlers=handlers))
-        if log is not None:
+        told, mailbox = [*publishers], None
+        if name is not None:
+            told.insert(0, stack.enter_context(TelemetryWriter(name, model=model, rate=1.0 / clock.period)))
+            mailbox = stack.enter_context(Mailbox(name, handlers=handlers))
+        if name is not None and log is not None:
+            from ur_admittance.recording.recorder import RecorderProcess  # 15 MB that a loop without it need not hold
+
             recorders.append(RecorderProcess(name, log))
         stack.enter_context(beside())
         setup = stack.enter_context(realtime(priority, lock_memory=priority is not None))
         say(str(setup))
-        return run(
-            controller,
-            robot,
-            clock,
-            duration=duration,
-            telemetry=[telemetry, *publishers],
-            mailbox=mailbox,
-            on_tick=on_tick,
-        )
+        return run(controller, robot, clock, duration=duration, telemetry=told, mailbox=mailbox, on_tick=on_tick)

@@ -52,7 +52,10 @@ OPTIONS: dict[str, tuple[Any, str]] = {
     "realtime_priority": (0, "SCHED_FIFO priority of the loop, 1 to 99; 0: an ordinary thread"),
     "log": ("", "record every cycle to this file (.mcap), for ur-admittance replay, why and plot; never overwritten"),
     "dashboard": (False, "show the page in the browser; its address is in the log"),
-    "controller_name": ("", "for other programs on this computer; default: node name, with the domain if not 0"),
+    "controller_name": (
+        "",
+        "other programs on this computer see and ask it by this name; log and dashboard do too",
+    ),
 }
 
 
@@ -135,11 +138,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             self.change_parameters(changes)
 
     @property
-    def controller_name(self) -> str:
-        """Two nodes of the same name may run on one computer in different domains."""
-        domain = self.context.get_domain_id()
+    def controller_name(self) -> str | None:
+        """None: other programs do not see it, which saves 1.5 % of a core. With log or dashboard alone the name is the
+        node's, with its domain, as nodes of one name may run on one computer in different domains."""
+        if self.option("controller_name") or not (self._log or self.option("dashboard")):
+            return str(self.option("controller_name")) or None
         name = self.get_fully_qualified_name().strip("/").replace("/", "-")
-        return str(self.option("controller_name")) or (f"{name}-{domain}" if domain else name)
+        return f"{name}-{self.context.get_domain_id()}"
 
     def _next_log(self) -> Path | None:
         """Each configure begins a new file: run.mcap, run-2.mcap ..."""

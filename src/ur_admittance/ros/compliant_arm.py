@@ -17,7 +17,6 @@ from ur_admittance.ros.references import References
 from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.requests import Handler
 
-REFERENCES_EVERY = 3  # ticks: one of the three topics in turn, each 55 times per second
 ACTIVATION_S = 0.5
 STOP_S = 5.0  # more than braking from any speed inside the limits takes
 LAST_TICKS = 10  # at standstill before the topic is given back: one lost message must not leave the arm moving
@@ -26,8 +25,8 @@ LAST_TICKS = 10  # at standstill before the topic is given back: one lost messag
 class CompliantArm:
     """Connected and ticking, but sending nothing: `begin` and `end` do that. All in the executor's thread."""
 
-    def __init__(self, node: Any, name: str, log: Path | None, handlers: dict[str, Handler]) -> None:
-        """node: AdmittanceNode, whose parameters and options count; name: of the controller on this computer."""
+    def __init__(self, node: Any, name: str | None, log: Path | None, handlers: dict[str, Handler]) -> None:
+        """node: AdmittanceNode, whose parameters and options count; name: for other programs, None: not for them."""
         p: Parameters = node.parameters
         settings = RosSettings(
             rate=p.control_rate,
@@ -60,15 +59,15 @@ class CompliantArm:
             self.thread = ControlThread(
                 self.controller,
                 self.robot,
-                self._on_tick,
-                publishers=[self._monitor],
+                self._monitor,
+                self.references,
                 model=nearest_model(model),
                 name=name,
                 log=log,
                 handlers=handlers,
                 priority=priority or None,
                 say=self._log.info,
-                beside=lambda: _beside(name, bool(node.option("dashboard")), priority, self._log),
+                beside=lambda: _beside(name if node.option("dashboard") else None, priority, self._log),
             )
             self.thread.start()
             self._undo = undo.pop_all()
@@ -137,18 +136,14 @@ class CompliantArm:
         silence()
         self.robot.give_command_back()
 
-    def _on_tick(self, ticks: int) -> None:
-        if ticks % REFERENCES_EVERY == 0:
-            self.references.poll(self.controller)
-
 
 @contextlib.contextmanager
-def _beside(name: str, page: bool, priority: int, log: Any) -> Iterator[None]:
+def _beside(page: str | None, priority: int, log: Any) -> Iterator[None]:
     """The page, if wanted, as a process without privileges; then real-time priority for all threads of this one."""
     with contextlib.ExitStack() as stack:
-        if page:
+        if page is not None:
             from ur_admittance.dashboard import page_process
 
-            stack.enter_context(page_process(name, say=log.info))
+            stack.enter_context(page_process(page, say=log.info))
         stack.enter_context(whole_process(priority - 1))
         yield

@@ -11,12 +11,15 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.robot import RosRobot
+from ur_admittance.ros.monitor import Monitor
+from ur_admittance.ros.references import References
 from ur_admittance.runtime.loop import stands_still
 from ur_admittance.runtime.report import LoopReport
 
 T = TypeVar("T")
 
 ANSWER_S = 1.0
+REFERENCES_EVERY = 3  # ticks: one of the three topics in turn, each 55 times per second
 BEGIN_S = 30.0  # for the recorder and the page, which are processes of their own, to start
 
 
@@ -24,12 +27,17 @@ class ControlThread:
     """Runs from ``start`` to ``stop``; every option of `operate` may be given."""
 
     def __init__(
-        self, controller: AdmittanceController, robot: RosRobot, on_tick: Callable[[int], None], **options: Any
+        self,
+        controller: AdmittanceController,
+        robot: RosRobot,
+        monitor: Monitor,
+        references: References,
+        **options: Any,
     ) -> None:
-        self.ticks = self.stalls = 0
         self.failure = ""  # why the loop has ended by itself
         self.report: LoopReport | None = None  # when it has ended as it should
-        self._controller, self._robot, self._each, self._options = controller, robot, on_tick, options
+        self._controller, self._robot, self._options = controller, robot, options
+        self._monitor, self._references, self._turn = monitor, references, 0
         self._calls: deque[_Call] = deque()
         self._begun, self._stopping = threading.Event(), False
         self._mode, self._qd = scalar(controller.command, "mode"), vector(controller.command, "qd")
@@ -74,18 +82,21 @@ class ControlThread:
         """No motion is commanded any more."""
         return stands_still(int(self._mode[0]), self._qd)
 
-    def publish(self, controller: Any, loop: Any) -> None:
-        """How the loop fares; it is a publisher's job to know."""
-        self.ticks, self.stalls = int(loop["sequence"][0]), int(loop["stalls"][0])
+    @property
+    def ticks(self) -> int:
+        return int(self._monitor.loop["sequence"][0])
+
+    @property
+    def stalls(self) -> int:
+        return int(self._monitor.loop["stalls"][0])
 
     def _run(self) -> None:
-        publishers = [self, *self._options.pop("publishers", ())]
         try:
             self.report = operate(
                 self._controller,
                 self._robot,
                 self._robot.clock(),
-                publishers=publishers,
+                publishers=[self._monitor],
                 on_tick=self._on_tick,
                 **self._options,
             )
@@ -96,8 +107,11 @@ class ControlThread:
     def _on_tick(self, controller: Any) -> bool:
         while self._calls:
             self._calls.popleft().run()
-        self._each(self.ticks)
-        self._begun.set()
+        self._turn += 1
+        if self._turn == REFERENCES_EVERY:
+            self._turn = 0
+            self._references.poll(controller)
+            self._begun.set()
         return self._stopping
 
 

@@ -11,12 +11,13 @@ from std_msgs.msg import Header, String
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.faults import remedy
-from ur_admittance.core.records import Mode
+from ur_admittance.core.records import Mode, new
 from ur_admittance.core.views import vector
 from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.outputs import MARKS
 from ur_admittance.robots.ros.polled import COMMANDS, LATCHED
 from ur_admittance.ros.sim import messages
+from ur_admittance.runtime.interfaces import LOOP
 
 VELOCITY_TOPIC = "/admittance_cartesian_velocity"
 ERROR_TOPIC = "/admittance_pose_error"
@@ -27,7 +28,8 @@ class Monitor:
 
     def __init__(self, node: Node, controller: AdmittanceController, every: int) -> None:
         frame = controller.parameters.base_link
-        self._every = every
+        self._every, self._count = every, 0
+        self.loop: Any = new(LOOP)  # how the loop fares
         self._publishers = [node.create_publisher(TwistStamped, t, COMMANDS) for t in (VELOCITY_TOPIC, ERROR_TOPIC)]
         self._node = node
         self._streams = []
@@ -37,8 +39,11 @@ class Monitor:
             self._streams.append((publisher.handle.publish_raw, message, numbers, vector(controller.command, field)))
 
     def publish(self, controller: Any, loop: Any) -> None:
-        if loop["sequence"][0] % self._every:
+        self.loop = loop
+        self._count += 1
+        if self._count < self._every:
             return
+        self._count = 0
         stamp = int(loop["time_ns"][0])
         for publish, message, numbers, source in self._streams:
             numbers[:] = source

@@ -60,6 +60,8 @@ class RealTimeClock:
     45 us in a virtual machine), so that most cycles begin sharply and almost nothing is spent on polling.
     """
 
+    now_ns = staticmethod(time.perf_counter_ns)
+
     def __init__(self, rate: float, spin_ns: int | None = None) -> None:
         """rate [Hz]; spin_ns: polling time before a deadline [ns], None: measure it."""
         self.period_ns = _period_ns(rate)
@@ -112,9 +114,6 @@ class RealTimeClock:
         self.woke_ns = now
         self.skipped = skipped
         return True
-
-    def now_ns(self) -> int:
-        return time.perf_counter_ns()
 
     def time_ns(self) -> int:
         """Wall-clock time of the current cycle [ns since 1970], immune to a clock that is set while the loop runs."""

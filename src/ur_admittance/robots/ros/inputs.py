@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
+from numpy.typing import NDArray
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -17,6 +18,8 @@ from sensor_msgs.msg import JointState
 from ur_admittance.core.views import vector
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
 from ur_admittance.robots.ros.polled import Polled, Waiter
+
+Array = NDArray[np.float64]
 
 JOINT_TOPIC = "/joint_states"
 WRENCH_TOPIC = "/wrist_ft_sensor"
@@ -35,7 +38,7 @@ class Inputs:
         self._waiter = Waiter(node, self._wrench or self._joints)
         self._joint_reader, self._wrench_reader = JointStateReader(names), WrenchReader()
         self.q, self.qd, self.wrench = np.zeros(6), np.zeros(6), np.zeros(6)
-        self.zero = np.zeros(6)  # taken off every wrench [N, Nm]
+        self.zero: Array | None = None  # taken off every wrench [N, Nm]
         self.states = self.wrenches = 0  # taken since the start
         self._sim_ns = -1  # unknown
         self.begin()
@@ -92,7 +95,8 @@ class Inputs:
         if data is not None:
             try:
                 self._wrench_reader.read(data, self.wrench)
-                self.wrench -= self.zero
+                if self.zero is not None:
+                    self.wrench -= self.zero
                 self._wrench_ns = now
                 self.wrenches += 1
             except Malformed:

@@ -181,7 +181,7 @@ class RosRobot:
                 count, last = count + 1, inputs.wrenches
             if time.monotonic() > end:
                 raise RobotError(f"only {count} of {ZERO_READINGS} wrenches came: the sensor was not zeroed.")
-        inputs.zero += total / count
+        inputs.zero = total / count if inputs.zero is None else inputs.zero + total / count
 
     def close(self) -> None:
         """Let go of topics and node; the arm must stand still already."""
