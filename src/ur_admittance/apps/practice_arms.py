@@ -2,7 +2,6 @@
 force sensor that is wired wrongly. For practising calibration and push test without a robot, and for testing them."""
 
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -62,7 +61,7 @@ def _rows(R: np.ndarray) -> Matrix:
     return first, second, third
 
 
-class Miswired:
+class Miswired(Robot):
     """``robot`` with the force channels multiplied by ``force`` and the torque channels by ``torque`` (3, 3)."""
 
     def __init__(self, robot: Robot, force: ArrayLike, torque: ArrayLike) -> None:
@@ -90,14 +89,8 @@ class Miswired:
     def zero_ft_sensor(self) -> None:
         self.robot.zero_ft_sensor()
 
-    def __enter__(self) -> "Miswired":
-        self.robot.__enter__()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.robot.__exit__(kind, error, trace)
+    def close(self) -> None:
+        self.robot.close()
 
 
 def with_fault(robot: Robot, fault: str) -> Miswired:

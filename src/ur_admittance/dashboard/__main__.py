@@ -14,11 +14,12 @@ from pathlib import Path
 
 from ur_admittance.dashboard.process import TOKEN_VARIABLE
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.runtime.realtime import leave_the_loop_alone
 
 
 def main(arguments: list[str]) -> int:
     name, host, port, folder, shadows = arguments
-    _leave_the_loop_alone()
+    leave_the_loop_alone()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C belongs to the loop, which ends this process when it is done
     stop = threading.Event()
     signal.signal(signal.SIGTERM, lambda number, frame: stop.set())
@@ -47,14 +48,6 @@ def _end_with_parent(stop: threading.Event) -> None:
     """The pipe from the parent ends when it dies, however it dies."""
     sys.stdin.read()
     stop.set()
-
-
-def _leave_the_loop_alone() -> None:
-    """Any core, low priority: what the parent process had set up for its loop is not for its children."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    with contextlib.suppress(OSError):
-        os.nice(5)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,7 @@ with TelemetryWriter("main", model="ur5e", rate=500) as telemetry, RecorderProce
     run(controller, robot, RealTimeClock(500), telemetry=telemetry)
 """
 
-import contextlib
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -22,6 +20,7 @@ from ur_admittance.core.views import Record, whole
 from ur_admittance.errors import LogError, UrAdmittanceError
 from ur_admittance.recording.writer import LogWriter, check_new
 from ur_admittance.runtime.interfaces import Controller
+from ur_admittance.runtime.realtime import leave_the_loop_alone
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 from ur_admittance.runtime.telemetry.writer import TELEMETRY, as_json
 
@@ -169,21 +168,13 @@ def record(name: str, path: str | Path) -> str:
 
 def main(arguments: list[str]) -> int:
     """Process entry: name of the controller, path of the file."""
-    _leave_the_loop_alone()
+    leave_the_loop_alone()
     try:
         sys.stdout.write(record(arguments[0], arguments[1]) + "\n")
     except UrAdmittanceError as error:
         sys.stderr.write(f"{error}\n")
         return 2
     return 0
-
-
-def _leave_the_loop_alone() -> None:
-    """Any core, low priority: what the parent process had set up for its loop is not for its children."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.sched_setaffinity(0, range(os.cpu_count() or 1))
-    with contextlib.suppress(OSError):
-        os.nice(5)
 
 
 if __name__ == "__main__":

@@ -1,17 +1,15 @@
 """A robot that costs no time: it is wherever it was told to be. For timing the loop and for trying out a program."""
 
-from types import TracebackType
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.core.views import Record, SampleFields, vector
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.clock import Clock, LockstepClock
-from ur_admittance.runtime.robot import RobotInfo
+from ur_admittance.runtime.robot import Robot, RobotInfo
 
 
-class NullRobot:
+class NullRobot(Robot):
     """q := the last commanded q, wrench := ``self.wrench`` (sensor axes), period always nominal."""
 
     def __init__(self, period: float = 0.002, q: ArrayLike | None = None, model: RobotModel | None = None) -> None:
@@ -60,12 +58,3 @@ class NullRobot:
 
     def zero_ft_sensor(self) -> None:
         self.wrench[:] = 0.0
-
-    def __enter__(self) -> "NullRobot":
-        self.connect()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()

@@ -72,6 +72,14 @@ def realtime(
         yield setup
 
 
+def leave_the_loop_alone() -> None:
+    """For a process beside the loop. Any core, low priority: what its parent has set up for the loop is not for it."""
+    with contextlib.suppress(OSError, AttributeError):
+        os.sched_setaffinity(0, range(os.cpu_count() or 1))
+    with contextlib.suppress(OSError):
+        os.nice(5)
+
+
 @contextlib.contextmanager
 def whole_process(priority: int) -> Iterator[None]:
     """Real-time priority for all threads of this process, where several carry messages to the loop: it needs the

@@ -2,10 +2,12 @@
 
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 from ur_admittance.model import RobotModel
 from ur_admittance.runtime.clock import Clock
+
+R = TypeVar("R", bound="Robot")
 
 
 @dataclass(frozen=True)
@@ -52,8 +54,18 @@ class Robot(Protocol):
         """Let the sensor read zero at its present load."""
         ...
 
-    def __enter__(self) -> "Robot": ...
+    def close(self) -> None:
+        """Let go of what connect has opened; the arm must be at rest already."""
+        return
+
+    def __enter__(self: R) -> R:
+        self.connect()
+        return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    ) -> None:
+        try:
+            self.stop()
+        finally:
+            self.close()

@@ -9,7 +9,6 @@ For tests of faults: ``drop_wrench``, ``drop_joints``, ``corrupt``, ``freeze``, 
 import math
 import time
 from collections.abc import Callable
-from types import TracebackType
 from typing import Any, Literal
 
 import numpy as np
@@ -20,14 +19,14 @@ from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.runtime.braking import BRAKING, Watchdog, slow_down
 from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
-from ur_admittance.runtime.robot import RobotInfo
+from ur_admittance.runtime.robot import Robot, RobotInfo
 from ur_admittance.simulation.world import World
 
 STOP_TIME_S = 3.0  # [s] enough from any joint's top speed
 CATCH_UP_S = 0.1  # [s] a longer pause of the reader is skipped, not simulated
 
 
-class SimulatedRobot:
+class SimulatedRobot(Robot):
     """A ``World`` that behaves like an arm with a controller box."""
 
     def __init__(
@@ -122,15 +121,6 @@ class SimulatedRobot:
 
     def zero_ft_sensor(self) -> None:
         self.world.zero_sensor()
-
-    def __enter__(self) -> "SimulatedRobot":
-        self.connect()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     # what can go wrong
 

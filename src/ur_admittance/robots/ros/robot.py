@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -29,7 +28,7 @@ from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
 from ur_admittance.robots.ros.outputs import Output, TrajectoryOutput, VelocityOutput
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.runtime.braking import BRAKING, slow_down
-from ur_admittance.runtime.robot import RobotInfo
+from ur_admittance.runtime.robot import Robot, RobotInfo
 
 Array = NDArray[np.float64]
 
@@ -61,7 +60,7 @@ class RosSettings:
             raise ParameterError(f"output = {self.output!r}: must be one of {', '.join(OUTPUTS)}.", "output")
 
 
-class RosRobot:
+class RosRobot(Robot):
     """``with RosRobot() as robot:`` makes a node of its own; inside a node, hand that over."""
 
     def __init__(
@@ -191,18 +190,6 @@ class RosRobot:
         if inputs is not None:
             inputs.destroy()
         self._own.close()
-
-    def __enter__(self) -> "RosRobot":
-        self.connect()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self.stop()
-        finally:
-            self.close()
 
     # -- who commands -------------------------------------------------------------------------------------------
 

@@ -11,7 +11,6 @@ the controller integrates is what the arm does: at 30 % everything is 30 % as fa
 
 import math
 import time
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from ur_admittance.robots.rtde.checks import check_ready, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
-from ur_admittance.runtime.robot import RobotInfo
+from ur_admittance.runtime.robot import Robot, RobotInfo
 
 Array = NDArray[np.float64]
 
@@ -37,7 +36,7 @@ SMALLEST_SCALING = 0.01  # a tick needs dt > 0
 SAFETY_STOPS = (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
 
 
-class RtdeRobot:
+class RtdeRobot(Robot):
     """One UR e-Series (500 Hz) or CB3 (125 Hz). ``with RtdeRobot(host, model) as robot:``
 
     ``read`` takes the newest state and never waits: pace a loop with ``RobotClock(robot)``, anything else with
@@ -210,18 +209,6 @@ class RtdeRobot:
             link.close()
             if self.sensor is not None:
                 self.sensor.stop()
-
-    def __enter__(self) -> "RtdeRobot":
-        self.connect()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        try:
-            self.stop()
-        finally:
-            self.close()
 
     # -- inside -------------------------------------------------------------------------------------------------
 
