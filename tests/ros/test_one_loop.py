@@ -73,6 +73,19 @@ def test_other_programs_ask_the_node_by_name_and_its_life_cycle_and_parameters_f
         assert records["command"]["mode"][-1] == Mode.ACTIVE
     assert send({"request": "stop"}, NAME).accepted
     arm.wait_for(life="inactive")
+    # a stop has the last word, and is harmless while nothing moves
+    assert send({"request": "activate"}, NAME).accepted
+    assert send({"request": "stop"}, NAME).accepted
+    assert send({"request": "stop"}, NAME).accepted
+    time.sleep(1.0)
+    assert arm.state()["life"] == "inactive"
+    assert "a callback failed" not in arm.processes.running[1].log.read_text()
+
+
+def test_calm_nodes_take_topics_only(processes):
+    process = processes.start("init_robot", {"output": "action"})
+    assert process.wait(timeout=60) == 2
+    assert "must be trajectory or velocity" in process.log.read_text()
 
 
 def test_the_page_shows_a_running_node(arm_with_node):

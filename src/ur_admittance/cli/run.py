@@ -9,6 +9,7 @@ import typer
 
 from ur_admittance.cli.options import LogOption, ModelOption, SetOption
 from ur_admittance.cli.values import assignments, parameters_from
+from ur_admittance.errors import RobotError
 
 if TYPE_CHECKING:
     from ur_admittance.params import Parameters
@@ -49,6 +50,8 @@ def run(
 
         typer.echo(str(run_simulated(model, parameters, **options)))
         return
+    if robot == "ros" and measure:
+        raise RobotError("--measure-response: with ros use `ur-admittance measure-response --robot ros` first.")
     if active and not yes:
         _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure)
     if robot == "ros":

@@ -7,8 +7,8 @@
                  ~/reset_fault and activate lead back
     cleanup      stop the loop
 
-The last command is a stop in every case: deactivate, fault, SIGINT, SIGTERM, an exception in the loop. Other programs
-on this computer see and ask the controller as they do without ROS: page, recorder, `why`.
+The last command is a stop in every case: deactivate, fault, SIGINT, SIGTERM, an exception in the loop. With a name, a
+log or the page, other programs on this computer see and ask the controller as they do without ROS.
 """
 
 import gc
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.core.records import Mode
-from ur_admittance.errors import LifecycleError, LogError
+from ur_admittance.errors import LifecycleError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.robot import RosSettings, not_alone
 from ur_admittance.robots.ros.search import FIRST_PAUSE, RobotSearch
@@ -54,7 +54,7 @@ OPTIONS: dict[str, tuple[Any, str]] = {
     "dashboard": (False, "show the page in the browser; its address is in the log"),
     "controller_name": (
         "",
-        "other programs on this computer see and ask it by this name; log and dashboard do too",
+        "other programs on this computer see and ask it by this name; empty: none do",
     ),
 }
 
@@ -80,8 +80,10 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             base = base.changed({"trajectory_duration": ACTION_DURATION})
         self.declare_schema(self.calibrated(base))
         self._log = Path(self.option("log")) if self.option("log") else None
-        if self._log is not None and self._log.exists():
-            raise LogError(f"{self._log} exists already: choose another file, nothing was overwritten")
+        if self._log is not None:
+            from ur_admittance.recording.writer import check_new
+
+            check_new(self._log)
         self.told_to_end = threading.Event()
         self.arm: CompliantArm | None = None  # while configured
         self.report: LoopReport | None = None  # of the last loop
@@ -95,11 +97,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             reset_fault=self._reset_fault,
         )
         self._orders: deque[str] = deque()  # transitions that other programs asked for
-        self._recordings = 0
         self._looks = 0
         self._retry_at, self._pause = time.monotonic(), FIRST_PAUSE
         self.create_timer(STATE_PERIOD_S, self._look, clock=None)
-        self._look()
 
     # -- life cycle ---------------------------------------------------------------------------------------------
 
@@ -118,6 +118,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
 
     def cleanup(self) -> None:
         arm, self.arm = self.arm, None
+        self._orders.clear()
         if arm is not None:
             arm.close()
             self.report = arm.thread.report
@@ -148,10 +149,11 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
 
     def _next_log(self) -> Path | None:
         """Each configure begins a new file: run.mcap, run-2.mcap ..."""
-        if self._log is None:
-            return None
-        self._recordings += 1
-        return self._log if self._recordings == 1 else self._log.with_stem(f"{self._log.stem}-{self._recordings}")
+        path, number = self._log, 1
+        while self._log is not None and path is not None and path.exists():
+            number += 1
+            path = self._log.with_stem(f"{self._log.stem}-{number}")
+        return path
 
     # -- five times per second ---------------------------------------------------------------------------------
 
@@ -182,9 +184,14 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if controller.parameters is not self.parameters:  # the page or auto-zero has changed some
             self.show_parameters(controller.parameters)
         while self._orders:
-            self.trigger_activate() if self._orders.popleft() == "activate" else self.trigger_deactivate()
+            order = self._orders.popleft()
+            if order == "activate" and self.life == "inactive":
+                self.trigger_activate()
+            elif order == "deactivate" and self.life == "active":
+                self.trigger_deactivate()
         output = arm.robot.output
         if self.life != "active" or output is None:
+            self.refusal = arm.thread.failure or self.refusal
             return
         if self._looks % 2 == 0:
             others = output.others()
@@ -194,7 +201,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             if self.search.changed():
                 self._stop_because("robot_description has changed; clean up and configure again.")
                 return
-        if controller.mode == Mode.FAULT or not arm.thread.alive:
+        if controller.mode in (Mode.FAULT, Mode.INACTIVE) or not arm.thread.alive:
             reason = output.problem() or controller.reason
             self._stop_because(f"{reason} ({arm.thread.failure})" if arm.thread.failure else reason)
 
@@ -206,7 +213,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     def _start_by_itself(self) -> None:
         if self.life == "unconfigured":
             self.trigger_configure()
-        if self.life == "inactive" and self._activate:
+        if self.life == "inactive" and self._activate and not self.told_to_end.is_set():
             self.trigger_activate()
             if self.life != "active":
                 self.trigger_cleanup()
@@ -259,7 +266,10 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             return "activation requested"
         answer = apply_request(controller, value)
         if value in ("stop", "deactivate"):
+            self._orders.clear()  # a stop has the last word
             self._orders.append("deactivate")
+        elif value == "reset_fault":
+            self.refusal = ""
         return answer
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
-from ur_admittance.errors import LifecycleError, RobotError, UrAdmittanceError
+from ur_admittance.errors import LifecycleError, RobotError
 from ur_admittance.model.table import nearest_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
@@ -75,21 +75,22 @@ class CompliantArm:
     def begin(self) -> None:
         """Take the command topic and comply, from where the arm is now."""
         controller, robot, thread = self.controller, self.robot, self.thread
-        if thread.failure:
-            raise LifecycleError(f"the loop has ended ({thread.failure}); clean up and configure again.")
+        if thread.failure or not thread.alive:
+            raise LifecycleError(f"the loop has ended ({thread.failure or 'stopped'}); clean up and configure again.")
         if controller.mode == Mode.FAULT:
             raise LifecycleError(f"the controller is in fault ({controller.reason}); call ~/reset_fault first.")
-        robot.take_command()
 
         def drive() -> None:
             controller.activate(start_at_arm=True)  # others may have moved it
             robot.driving = True
 
         try:
+            robot.take_command()
             thread.call(drive)
             if not thread.wait_for(lambda: controller.mode == Mode.ACTIVE, ACTIVATION_S):
                 raise RobotError(controller.reason)
-        except UrAdmittanceError:
+        except Exception:
+            self.end()
             self._let_go()
             raise
 
@@ -98,20 +99,26 @@ class CompliantArm:
         thread = self.thread
         if not self.robot.driving:
             return
-        if thread.alive:
+        try:
             thread.call(self.controller.deactivate)
-            if not thread.wait_for(thread.stands_still, STOP_S):
-                self._log.error("the arm was still told to move when the node gave up its topic")
+            stopped = thread.wait_for(thread.stands_still, STOP_S)
+        except RobotError:  # a loop that has failed brakes by itself and answers nobody
+            stopped = False
+        if stopped:
             ticks = thread.ticks
             thread.wait_for(lambda: thread.ticks >= ticks + LAST_TICKS, 0.5)
+        else:
+            thread.stop()  # the end of the loop slows the arm down and stops it
         self._let_go()
 
     def close(self) -> None:
         """The arm stands still before anything is torn down."""
-        self.end()
-        self.thread.stop()
-        self.controller.configured = False
-        self._undo.close()
+        try:
+            self.end()
+        finally:
+            self.thread.stop()
+            self.controller.configured = False
+            self._undo.close()
 
     def set_duration(self, duration: float) -> None:
         """time_from_start of the commands [s]."""
@@ -129,6 +136,7 @@ class CompliantArm:
 
     def _let_go(self) -> None:
         def silence() -> None:
+            self.controller.deactivate()  # also a request to activate that was not served yet
             self.robot.driving = False
 
         with contextlib.suppress(RobotError):  # a loop that has ended sends nothing any more

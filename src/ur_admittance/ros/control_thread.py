@@ -2,6 +2,7 @@
 
 import threading
 import time
+import traceback
 from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
@@ -102,6 +103,7 @@ class ControlThread:
             )
         except Exception as error:
             self.failure = str(error) or type(error).__name__
+            self._options["say"](traceback.format_exc())
         self._begun.set()
 
     def _on_tick(self, controller: Any) -> bool:

@@ -56,7 +56,7 @@ class InitRobot(ArmNode):
             arm.cycle()
             self.get_logger().info(f"moving to {np.round(goal, 3).tolist()} rad")
             arm.move(goal)
-            arm.record(0.3)
+            arm.record(1.0)  # a velocity output settles by CalmArm's correction of 1 1/s
             error = float(np.abs(arm.sample["q"] - goal).max())
             self.get_logger().info(f"there, within {1e3 * error:.1f} mrad")
         return 0

@@ -19,6 +19,7 @@ from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.robots.ros.robot import use_own_prefix
 
 INTERRUPTED = 130  # exit code of a program that a signal ended before its work was done, as shells have it
+LONGEST_CALLBACK_S = 60.0  # configure may be starting a recorder and the page; what comes after needs its result
 SPIN_S = 0.5  # longest sleep of the executor before it looks whether it shall end
 
 
@@ -47,7 +48,7 @@ class Spinner:
     def stop(self) -> None:
         self._end = True
         self.executor.wake()
-        self._thread.join(timeout=5.0)
+        self._thread.join(timeout=LONGEST_CALLBACK_S)
         self.executor.shutdown(2.0)
 
 

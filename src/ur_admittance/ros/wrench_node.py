@@ -63,20 +63,21 @@ class WrenchNode(ArmNode):
                 loop.run(controller, robot, robot.clock(), telemetry=self, on_tick=lambda _: self.told_to_end.is_set())
         return 0
 
-    def publish(self, controller: Any, cycle: Any) -> None:
-        """Told of every cycle by the loop."""
+    def _send(self, controller: Any) -> bool:
+        """After every cycle; True: told to end. What raises here ends the node with a sentence."""
         status = Status(int(self._status[0]))
         if status != Status.OK:  # nothing that could be believed: silence, and one line in the log
             if status != self._said:
                 self.get_logger().warning(sentence(status, self._evidence.tolist()))
             self._said = status
-            return
+            return self.told_to_end.is_set()
         self._said = Status.OK
         R, wrench = self._R_tcp, self._at_tcp
         self._at_probe[:3], self._at_probe[3:] = R.T @ wrench[:3], R.T @ wrench[3:]
-        stamp = int(cycle["time_ns"][0])
+        stamp = self._clock.time_ns()
         self._sensor.send(stamp, self._compensated)
         self._probe.send(stamp, self._at_probe)
+        return self.told_to_end.is_set()
 
     def _zero(self) -> str:
         if self.controller is None:

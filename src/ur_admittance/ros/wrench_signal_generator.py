@@ -85,6 +85,8 @@ class WrenchSignalGenerator(ArmNode):
             force = R_base_sensor.T @ weight
             wrench = wrench + np.concatenate([force, np.cross(com, force)])
             self._stream.send(stamp, p.sensor.sign * (wrench + np.array(p.sensor.bias)))
+        if robot is not None:
+            robot.close()
         return 0
 
 

@@ -38,7 +38,6 @@ class ActionOutput:
         self._node, self._names, self._duration = node, list(names), duration
         self._kind = FollowJointTrajectory
         self.topic: str = node.resolve_service_name(action)
-        self.period = GOAL_PERIOD_S
         self._client = ActionClient(node, FollowJointTrajectory, self.topic)
         self._q, self._qd = np.zeros(6), np.zeros(6)
         self._fresh = False
@@ -54,7 +53,8 @@ class ActionOutput:
 
     def close(self) -> None:
         if self._timer is not None:
-            self._send_goal()  # the last one: standstill
+            self._waiting = False  # whatever is still on its way: the last one is the standstill
+            self._send_goal()
             self._node.destroy_timer(self._timer)
             self._timer = None
 

@@ -28,7 +28,6 @@ class Output(Protocol):
     """One way to command the arm."""
 
     topic: str
-    period: float  # [s] between commands
 
     def open(self) -> None: ...
     def close(self) -> None: ...
@@ -59,7 +58,6 @@ class TopicOutput:
     def __init__(self, node: Node, topic: str) -> None:
         self._node = node
         self.topic: str = node.resolve_topic_name(topic)
-        self.period = 0.0
         self._publisher: Any = None
 
     def open(self) -> None:

@@ -197,6 +197,7 @@ class RosRobot(Robot):
         """Open the command topic, for us alone. RobotError, LifecycleError: somebody else has it, or nobody listens."""
         output = self.output
         assert output is not None
+        self._sent = False  # what was sent before somebody else moved the arm counts no more
         others = output.others()
         if others:
             raise LifecycleError(not_alone(output.topic, others))
@@ -210,7 +211,7 @@ class RosRobot(Robot):
             time.sleep(0.01)
 
     def give_command_back(self) -> None:
-        """Close the command topic; not from the thread of an executor that the output needs."""
+        """Close the command topic."""
         if self.output is not None:
             self.output.close()
 
