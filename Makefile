@@ -39,8 +39,7 @@ ROS_PART = if [ -e $(ROS)/.installed ]; then \
 # Every direct dependency is met, no test watches real time. Numba keeps one cache per file and Python, hence its folder.
 test-lowest: $(LOWEST)/.installed
 	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python -m pytest -p no:cacheprovider tests/core tests/params tests/model \
-	  tests/control tests/simulation/test_environment.py tests/runtime/test_mailbox.py tests/runtime/test_replay.py \
-	  tests/scenarios/test_scenarios.py::test_a_push_moves_the_arm_like_the_ideal_mass_and_damper \
+	  tests/simulation/test_environment.py tests/runtime/test_replay.py \
 	  $(addprefix tests/dashboard/test_,$(addsuffix .py,feel files gate viser_internals))
 
 lint: $(VENV)/.installed-test

@@ -48,11 +48,11 @@ def rtde(command: str, sensor: str) -> Callable[[], Robot]:
 
 @cache
 def sim_node() -> "subprocess.Popen[bytes]":
-    """A simulated arm behind ROS 2 topics in another process, on this machine only; at a third of real time, so that a
+    """A simulated arm behind ROS 2 topics in another process, on this machine only; slower than real time, so that a
     busy machine loses no cycle."""
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
     os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
-    parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.33, "realtime_priority": 10}
+    parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.6, "realtime_priority": 10}
     given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
     return subprocess.Popen([sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given])
 
