@@ -254,7 +254,7 @@ def test_realtime_publishing_is_not_delayed_by_readers_that_are_slow_stopped_or_
     assert together < 0.5e-3  # a quarter of the cycle even on a machine that is busy with other things
 
 
-def test_publishing_costs_a_small_part_of_the_seeds_budget(name, controller):
+def test_publishing_costs_a_small_part_of_its_budget(name, controller):
     """Budget 50 us; measured about 4 us. The best of many, because the machine is shared."""
     loop = new(LOOP)
     with TelemetryWriter(name) as writer:
