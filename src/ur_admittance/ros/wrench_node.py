@@ -59,8 +59,9 @@ class WrenchNode(ArmNode):
             self._compensated, self._at_tcp = vector(command, "wrench_sensor"), vector(command, "wrench_tcp")
             self._R_tcp, self._at_probe = vector(command, "R_tcp"), np.zeros(6)
             self.controller = controller
+            self._loop_clock = robot.clock()
             with realtime(priority=None, lock_memory=False, freeze_collector=False):
-                loop.run(controller, robot, robot.clock(), telemetry=self, on_tick=lambda _: self.told_to_end.is_set())
+                loop.run(controller, robot, self._loop_clock, on_tick=self._send)
         return 0
 
     def _send(self, controller: Any) -> bool:
@@ -74,7 +75,7 @@ class WrenchNode(ArmNode):
         self._said = Status.OK
         R, wrench = self._R_tcp, self._at_tcp
         self._at_probe[:3], self._at_probe[3:] = R.T @ wrench[:3], R.T @ wrench[3:]
-        stamp = self._clock.time_ns()
+        stamp = self._loop_clock.time_ns()
         self._sensor.send(stamp, self._compensated)
         self._probe.send(stamp, self._at_probe)
         return self.told_to_end.is_set()
