@@ -95,6 +95,7 @@ class Setup:
         """A hand at the TCP, base axes, through a plain topic."""
         from geometry_msgs.msg import WrenchStamped
 
+        self.client.until(lambda: self.hand.get_subscription_count() > 0, 10, "an arm that feels the hand")
         message = WrenchStamped()
         force, torque = message.wrench.force, message.wrench.torque
         force.x, force.y, force.z, torque.x, torque.y, torque.z = map(float, wrench)
