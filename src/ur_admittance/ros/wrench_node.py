@@ -60,12 +60,17 @@ class WrenchNode(ArmNode):
             self._R_tcp, self._at_probe = vector(command, "R_tcp"), np.zeros(6)
             self.controller = controller
             self._loop_clock = robot.clock()
+            self._sent_ns = self._loop_clock.time_ns()
             with realtime(priority=None, lock_memory=False, freeze_collector=False):
                 loop.run(controller, robot, self._loop_clock, on_tick=self._send)
         return 0
 
     def _send(self, controller: Any) -> bool:
         """After every cycle; True: told to end. What raises here ends the node with a sentence."""
+        stamp = self._loop_clock.time_ns()
+        if stamp == self._sent_ns:  # simulated time stands still: there is no new wrench
+            return self.told_to_end.is_set()
+        self._sent_ns = stamp
         status = Status(int(self._status[0]))
         if status != Status.OK:  # nothing that could be believed: silence, and one line in the log
             if status != self._said:
@@ -75,7 +80,6 @@ class WrenchNode(ArmNode):
         self._said = Status.OK
         R, wrench = self._R_tcp, self._at_tcp
         self._at_probe[:3], self._at_probe[3:] = R.T @ wrench[:3], R.T @ wrench[3:]
-        stamp = self._loop_clock.time_ns()
         self._sensor.send(stamp, self._compensated)
         self._probe.send(stamp, self._at_probe)
         return self.told_to_end.is_set()
