@@ -35,6 +35,9 @@ if not config.CACHE_DIR:
 kernel = njit(nogil=True, cache=True, error_model="numpy")
 
 
+ROWS = 48  # inequalities of the constrained solve
+
+
 @intrinsic(prefer_literal=True)
 def _stack_doubles(typing_context, count):
     if not isinstance(count, types.IntegerLiteral):
@@ -75,6 +78,18 @@ if config.DISABLE_JIT:
     def mat6():
         return np.empty((6, 6))
 
+    def vec7():
+        return np.empty(7)
+
+    def mat7():
+        return np.empty((7, 7))
+
+    def rows7():
+        return np.empty((ROWS, 7))
+
+    def per_row():
+        return np.empty(ROWS)
+
 else:
 
     @register_jitable(inline="always")
@@ -103,3 +118,19 @@ else:
     @register_jitable(inline="always")
     def mat6():
         return carray(_stack_doubles(36), (6, 6))
+
+    @register_jitable(inline="always")
+    def vec7():
+        return carray(_stack_doubles(7), (7,))
+
+    @register_jitable(inline="always")
+    def mat7():
+        return carray(_stack_doubles(49), (7, 7))
+
+    @register_jitable(inline="always")
+    def rows7():
+        return carray(_stack_doubles(336), (48, 7))
+
+    @register_jitable(inline="always")
+    def per_row():
+        return carray(_stack_doubles(48), (48,))

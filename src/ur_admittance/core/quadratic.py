@@ -1,6 +1,6 @@
 """A small quadratic problem, solved exactly in bounded time: fixed size, no allocation, no exception.
 
-    minimise 1/2 x' H x + g' x     subject to  A x <= b          x (N,), H positive definite, up to ROWS inequalities
+    minimise 1/2 x' H x + g' x     subject to  A x <= b          x (N,), H positive definite, any number of inequalities
 
 Dual active-set method [Goldfarb and Idnani 1983]: it starts at the minimum without constraints and takes in the most
 violated row, one after the other; while it does, x stays the minimum under the rows taken in so far. So a problem
@@ -9,35 +9,11 @@ without a violated row costs one look at the rows, and every other one a few sma
 
 import math
 
-import numpy as np
-from numba import carray, config
-from numba.extending import register_jitable
-
-from .compile import _stack_doubles, kernel
+from .compile import kernel, mat7, vec7
 
 N = 7  # unknowns: six joint speeds and the common slow-down
-ROWS = 64
 STEPS = 60  # more than any problem of this size has needed
 VIOLATED = 1e-9  # of a row of length one
-
-if config.DISABLE_JIT:
-
-    def vec_n():
-        return np.empty(N)
-
-    def mat_n():
-        return np.empty((N, N))
-
-else:
-
-    @register_jitable(inline="always")
-    def vec_n():
-        return carray(_stack_doubles(7), (7,))
-
-    @register_jitable(inline="always")
-    def mat_n():
-        return carray(_stack_doubles(49), (7, 7))
-
 
 @kernel
 def cholesky(H, L):
@@ -134,8 +110,8 @@ def add(J, R, d, q):
 def minimise(H, g, A, b, rows, x, active, u):
     """x at the minimum; active (N,) and u (N,): the rows that hold it and their multipliers. Returns the number of
     active rows, or -1: no x satisfies all rows, -2: H is not positive definite, -3: too many steps."""
-    L, J, R = mat_n(), mat_n(), mat_n()
-    d, z, r, y = vec_n(), vec_n(), vec_n(), vec_n()
+    L, J, R = mat7(), mat7(), mat7()
+    d, z, r, y = vec7(), vec7(), vec7(), vec7()
     if not cholesky(H, L):
         return -2
     inverse_transpose(L, J)

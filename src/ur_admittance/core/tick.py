@@ -22,7 +22,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from .cartesian import limit_twist
+from .bounds import choose
 from .chain import forward
 from .checks import (
     ACTIVE,
@@ -37,18 +37,11 @@ from .checks import (
 )
 from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .control_axes import NORMAL
-from .inverse import (
-    SINGULARITY,
-    common_braking,
-    curve_speed,
-    fit_into_bounds,
-    keep_elbow_bent,
-    twist_of,
-)
+from .inverse import SINGULARITY, common_braking, twist_of
 from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
 from .modes import SLACK, change_mode, clear_state, enter_fault, stands_still, start
 from .records import Limit, Status
-from .singular import SINGULAR, damped_factor, damped_inverse, smallest_singular_value
+from .singular import SINGULAR, damped_factor, smallest_singular_value
 from .spatial import clip, copy_matrix, norm
 from .surface import estimate_normal
 from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
@@ -155,18 +148,12 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     for i in range(6):
         q_middle[i] = s.q_command[i] + 0.5 * dt * s.qd_command[i]
     forward(p.chain_rotation, p.chain_position, q_middle, R_command, p_command, J)
-    c.limits = limit_twist(p, V, s.twist, p_command, p_measured, dt)
-
-    qd, qd_hold, realised, C = vec6(), vec6(), vec6(), mat6()
+    qd, realised, C = vec6(), vec6(), mat6()
     sigma, exact = damped_factor(J, s.singular_vectors, C)
     c.sigma_min = sigma if exact else smallest_singular_value(C, s.weakest_direction)
-    if keep_elbow_bent(p, s, J, C, V, dt) or c.sigma_min < SINGULAR:
+    c.scale, c.limits = choose(p, s, J, C, V, sigma, q_middle, p_command, p_measured, qd, realised, dt)
+    if c.sigma_min < SINGULAR:
         c.limits |= SINGULARITY
-    damped_inverse(J, C, V, qd)
-    damped_inverse(J, C, s.twist, qd_hold)
-    curve = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
-    c.scale, flags = fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt)
-    c.limits |= flags
     s.contact.unlimited_time = 0.0 if c.limits & ~ACCELERATION else min(s.contact.unlimited_time + dt, 1.0)
     if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0
