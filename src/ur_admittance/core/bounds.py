@@ -205,7 +205,7 @@ def twist_of(J, qd, twist):
 
 
 @kernel
-def constrained(p, s, J, low, high, wall_low, wall_high, elbow, side, most, caps, brake, qd, realised):
+def constrained(p, s, J, low, high, wall_low, wall_high, elbow, side, most, caps, brake, hold, qd, realised):
     """The problem with its rows; norms get rows where they turn out too large. Returns Limit flags."""
     A, b, flag = rows7(), per_row(), per_row()
     H, g, x, u, active = mat7(), vec7(), vec7(), vec7(), vec7()
@@ -217,18 +217,20 @@ def constrained(p, s, J, low, high, wall_low, wall_high, elbow, side, most, caps
             H[i, j] = total
             H[j, i] = total
         H[i, i] += TURNING
-    size = 0.0
+    size, along = 0.0, 0.0
     for i in range(6):
-        total = 0.0
+        total, still = 0.0, 0.0
         for k in range(6):
-            total += H[i, k] * qd[k]
+            total += H[i, k] * (qd[k] - hold[k])
+            still += H[i, k] * hold[k]
         H[i, 6] = -total
         H[6, i] = -total
-        size += total * qd[i]
-        g[i] = 0.0
+        size += total * (qd[i] - hold[i])
+        along += total * hold[i]
+        g[i] = -still
     H[6, 6] = (1.0 + SPEED) * size
-    g[6] = -SPEED * size
-    if size < 1e-16:  # nothing is wanted
+    g[6] = along - SPEED * size
+    if size < 1e-16:  # nothing else is wanted
         H[6, 6], g[6] = 1.0, -1.0
         for i in range(6):
             H[i, 6] = H[6, i] = 0.0
@@ -281,11 +283,11 @@ def constrained(p, s, J, low, high, wall_low, wall_high, elbow, side, most, caps
                 n = put_row(A, b, flag, n, J, a, 1.0, caps[part], VELOCITY[part])
             if change2 > most[part] ** 2:
                 length = math.sqrt(change2)
-                along = 0.0
+                start = 0.0
                 for k in range(6):
                     a[k] = (realised[k] - s.twist[k]) / length if 3 * part <= k < 3 * part + 3 else 0.0
-                    along += a[k] * s.twist[k]
-                n = put_row(A, b, flag, n, J, a, 1.0, along + most[part], ACCELERATION[part])
+                    start += a[k] * s.twist[k]
+                n = put_row(A, b, flag, n, J, a, 1.0, start + most[part], ACCELERATION[part])
     return flags
 
 
@@ -351,7 +353,11 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, realised, dt)
         most[part] = max(p.max_acceleration[part] * dt, math.sqrt(change))
     if within(J, qd, realised, low, high, wall_low, wall_high, elbow, side) and norms_kept(realised, s.twist, most, caps):
         return 1.0, flags
-    flags |= constrained(p, s, J, low, high, wall_low, wall_high, elbow, side, most, caps, brake, qd, realised)
+    hold = vec6()
+    for i in range(6):
+        now[i] = keep * s.twist[i]
+    damped_inverse(J, C, now, hold)
+    flags |= constrained(p, s, J, low, high, wall_low, wall_high, elbow, side, most, caps, brake, hold, qd, realised)
     towards(p, s, J, brake, most, caps, qd, realised)
     along, size = 0.0, 0.0
     for i in range(6):
