@@ -72,7 +72,7 @@ def joint_bounds(p, s, time, keep, dt, low, high):
 
 
 @kernel
-def wall_bounds(p, J, C, twist, position, measured, dt, low, high):
+def wall_bounds(p, J, C, twist, position, measured, time, dt, low, high):
     """How fast the tool may move along each axis of the base: walls with their braking distance, seen from the commanded
     or the measured position, whichever is closer. Deceleration: what tool and joints allow along this axis alone."""
     n, w = vec6(), vec6()
@@ -89,6 +89,8 @@ def wall_bounds(p, J, C, twist, position, measured, dt, low, high):
         for k in range(6):
             if w[k] != 0.0:
                 a = min(a, BRAKING * p.joint_acceleration[k] / abs(w[k]))
+        if time > 0.0:  # all that moves, braked together
+            a = min(max(a, abs(twist[i]) / time), p.max_acceleration[0])
         high[i] = max(min(braking_speed(up, PLANNED * a, dt), NEAR_RATE * max(up, 0.0)), twist[i] - a * dt)
         low[i] = min(-min(braking_speed(down, PLANNED * a, dt), NEAR_RATE * max(down, 0.0)), twist[i] + a * dt)
 
@@ -327,7 +329,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, realised, dt)
         brake[i] = keep * s.qd_command[i]
         base[i] = keep * now[i]
     joint_bounds(p, s, time, keep, dt, low, high)
-    wall_bounds(p, J, C, now, position, measured, dt, wall_low, wall_high)
+    wall_bounds(p, J, C, now, position, measured, time, dt, wall_low, wall_high)
     elbow = elbow_bound(p, s, time, keep, dt)
     side = 1.0 if s.q_command[ELBOW] > 0.0 else -1.0
     flags = shape(p, s, J, C, V, now, measured, wall_low, wall_high, elbow, dt)
