@@ -14,7 +14,8 @@ solution, and whatever the arm approaches, it could stop before it.
 import math
 
 from .cartesian import braking_speed, limit_change, limit_norm
-from .compile import kernel, per_row, rows7, mat7, vec3, vec6, vec7
+from .chain import forward
+from .compile import kernel, mat3, mat6, mat7, per_row, rows7, vec3, vec6, vec7
 from .quadratic import minimise
 from .records import Limit
 from .inverse import curve_speed
@@ -35,6 +36,7 @@ NEAR_RATE = 20.0  # [1/s] close to a wall or a joint limit the speed falls linea
 SPEED = 1e-6  # weight of the speed against the direction
 TURNING = 1e-4  # [m2/rad2] weight of the joints' own direction: decides where the tool's leaves it open
 ROUNDING = 1e-9  # [m/s, rad/s]
+STOP_SLACK = 2e-4  # [m]
 CUTS = 4  # rounds in which a norm that is too large gets a row of its own
 
 
@@ -317,6 +319,61 @@ def towards(p, s, J, brake, most, caps, qd, realised):
 
 
 @kernel
+def outside(p, position):
+    """How far a position is outside the walls [m]; negative: inside."""
+    worst = -math.inf
+    for i in range(3):
+        worst = max(worst, max(position[i] - p.workspace_max[i], p.workspace_min[i] - position[i]))
+    return worst
+
+
+@kernel
+def leaves(p, s, qd, twist, allowed, dt):
+    """Whether the tool would leave the walls by more than `allowed` if all joints braked together from the next tick on:
+    they stay on a straight line of joint angles, looked at in its middle and at its end."""
+    q, place, R, J = vec6(), vec3(), mat3(), mat6()
+    way = dt + 0.5 * stopping_time(p, twist, qd)
+    for share in (0.5, 1.0):
+        for i in range(6):
+            q[i] = s.q_command[i] + share * way * qd[i]
+        forward(p.chain_rotation, p.chain_position, q, R, place, J)
+        if outside(p, place) > allowed:
+            return True
+    return False
+
+
+@kernel
+def can_stop(p, s, J, brake, position, qd, realised, dt):
+    """qd := as much of it, the rest braking, that the tool can always stop between the walls. Returns whether it acted."""
+    out = outside(p, position)
+    if out == -math.inf:
+        return False
+    reach = 0.0
+    for k in range(6):
+        reach += abs(qd[k]) * math.sqrt(J[0, k] ** 2 + J[1, k] ** 2 + J[2, k] ** 2)
+    if out + 1.2 * reach * (dt + 0.5 * stopping_time(p, realised, qd)) < 0.0:
+        return False
+    allowed = max(out, 0.0) + STOP_SLACK
+    if not leaves(p, s, qd, realised, allowed, dt):
+        return False
+    least, most = 0.0, 1.0
+    trial, twist = vec6(), vec6()
+    for _ in range(4):
+        t = 0.5 * (least + most)
+        for i in range(6):
+            trial[i] = brake[i] + t * (qd[i] - brake[i])
+        twist_of(J, trial, twist)
+        if leaves(p, s, trial, twist, allowed, dt):
+            most = t
+        else:
+            least = t
+    for i in range(6):
+        qd[i] = brake[i] + least * (qd[i] - brake[i])
+    twist_of(J, qd, realised)
+    return True
+
+
+@kernel
 def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, realised, dt):
     """V: what is wanted; out: qd and its twist `realised`. Returns (fraction of what is wanted, Limit flags)."""
     now, base, brake = vec6(), vec6(), vec6()
@@ -354,13 +411,17 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, realised, dt)
         caps[part] = max(cap, norm(base[3 * part : 3 * part + 3]))
         most[part] = max(p.max_acceleration[part] * dt, math.sqrt(change))
     if within(J, qd, realised, low, high, wall_low, wall_high, elbow, side) and norms_kept(realised, s.twist, most, caps):
-        return 1.0, flags
+        if not can_stop(p, s, J, brake, position, qd, realised, dt):
+            return 1.0, flags
+        return 0.5, flags | WORKSPACE
     hold = vec6()
     for i in range(6):
         now[i] = keep * s.twist[i]
     damped_inverse(J, C, now, hold)
     flags |= constrained(p, s, J, low, high, wall_low, wall_high, elbow, side, most, caps, brake, hold, qd, realised)
     towards(p, s, J, brake, most, caps, qd, realised)
+    if can_stop(p, s, J, brake, position, qd, realised, dt):
+        flags |= WORKSPACE
     along, size = 0.0, 0.0
     for i in range(6):
         along += V[i] * realised[i]
