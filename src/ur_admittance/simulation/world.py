@@ -46,7 +46,7 @@ class World:
         self.seed = seed
         self.physics_dt = physics_dt
         self.gravity = np.array(gravity, dtype=float)
-        self.xml = mjcf.generate(model, self.tool, self.environment, self.sensor, physics_dt, self.gravity)
+        self.xml = mjcf.generate(model, self.tool, self.environment, self.sensor, self.servo, physics_dt, self.gravity)
         self.mj_model = mujoco.MjModel.from_xml_string(self.xml)
         self.mj_data = mujoco.MjData(self.mj_model)
         self._tool_body = self.mj_model.body("tool").id
