@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,8 @@ from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, waypoin
 Array = NDArray[np.float64]
 
 TYPES = ("ur3e", "ur5e", "ur7e", "ur10e", "ur16e", "ur20")
+ENCODER_NOISE = 2e-5  # [rad] 0.02 mm at a reach of 1 m
+FRICTION = 0.003  # of the largest torque of a joint: 2 to 4 N at the tool
 GAP = 0.04  # [m] above the table
 TWIST = np.array([0.08, 0.06, 0.05])  # [m/s] of the motion without hands
 
@@ -35,7 +38,7 @@ def draw(seed: int, friction: bool | None = None) -> Plant:
     usual = Servo()
     kp = usual.stiffness_of(model) * rng.uniform(0.6, 1.6) * rng.uniform(0.85, 1.15, 6)
     rubs = bool(rng.random() < 0.5) if friction is None else friction
-    torque = 0.01 * model.effort * rng.uniform(0.5, 1.5, 6) if rubs else np.zeros(6)
+    torque = FRICTION * model.effort * rng.uniform(0.5, 1.5, 6) if rubs else np.zeros(6)
     six = tuple[float, float, float, float, float, float]
     servo = Servo(
         delay=1e-3 * int(rng.integers(3, 25)),
@@ -65,11 +68,23 @@ def record(plant: Plant, path: Path, seed: int = 0) -> None:
         servo=plant.servo,
         sensor=plant.sensor,
     )
+    _blur(stage, rng)
     _move(stage, rng)
     _lead(stage, rng)
     _push(stage, rng)
     _press(stage, rng)
     stage.finish()
+
+
+def _blur(stage: Stage, rng: np.random.Generator) -> None:
+    """From now on the encoders are not perfect."""
+    exact = stage.robot.read
+
+    def read(sample: Any) -> None:
+        exact(sample)
+        sample["q"] += ENCODER_NOISE * rng.standard_normal(6)
+
+    stage.robot.read = read  # type: ignore[method-assign]
 
 
 def _move(stage: Stage, rng: np.random.Generator) -> None:

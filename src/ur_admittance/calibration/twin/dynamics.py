@@ -57,6 +57,17 @@ def link_torques(model: RobotModel, at: Kinematics, qdd: Array) -> Array:
     return torque
 
 
+def inertia_matrix(model: RobotModel, q: Array, mass: float, com: Array, inertia: Array | None = None) -> Array:
+    """M(q) (6, 6) [kg m2] of the links and a tool, without rotors. com: of the tool in the flange frame [m]; inertia:
+    about it, flange axes [kg m2], None: that of a point."""
+    at = Kinematics.of(model, np.tile(q, (6, 1)))
+    R = at.rotations[0, 6]
+    moving = np.cross(at.axes[0], at.positions[0, 6] + R @ com - at.positions[0, :6])  # (6, 3)
+    turning = at.axes[0] @ R
+    tensor = np.zeros((3, 3)) if inertia is None else inertia
+    return np.asarray(link_torques(model, at, np.eye(6)) + mass * moving @ moving.T + turning @ tensor @ turning.T)
+
+
 def _torques(axes: Array, arms: Array, force: Array, moment: Array) -> Array:
     """About each axis, of a force at the end of its arm and a moment."""
     return np.asarray(np.sum(axes * (np.cross(arms, force[:, None]) + moment[:, None]), axis=2))

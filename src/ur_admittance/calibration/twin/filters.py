@@ -17,14 +17,12 @@ REACH = 6.0  # standard deviations after which the Gaussian is taken for zero
 FADED = 25.0  # time constants after which a lag has forgotten
 
 
-def smoothed(
-    signal: Array, period: float, later: float = 0.0, derivative: int = 0, width: float = SMOOTH
-) -> Array:
+def smoothed(signal: Array, period: float, later: float = 0.0, derivative: int = 0, width: float = SMOOTH) -> Array:
     """The signal (n, m) at the time t + later, or its derivative: convolved with a Gaussian and its derivatives.
 
     g(t) = exp(-t^2 / 2 s^2),  g' = -t / s^2 g,  g'' = (t^2 / s^2 - 1) / s^2 g"""
     half = math.ceil((REACH * width + abs(later)) / period)
-    t = period * np.arange(-half, half + 1) + later
+    t: Array = period * np.arange(-half, half + 1, dtype=np.float64) + later
     g = _gaussian(t, width)
     return convolved(signal, (g, -t / width**2 * g, ((t / width) ** 2 - 1.0) / width**2 * g)[derivative], half)
 
@@ -39,7 +37,7 @@ def followed(command: Array, period: float, delay: float, lag: float) -> tuple[A
     fine = period / per_row
     half = math.ceil(REACH * SMOOTH / period)
     count = math.ceil((delay + FADED * lag) / period) + 3 + half
-    t = fine * np.arange(-2 * half * per_row, (count + half) * per_row + 1) - period - delay
+    t: Array = fine * np.arange(-2 * half * per_row, (count + half) * per_row + 1, dtype=np.float64) - period - delay
 
     def corner(t: Array) -> tuple[Array, Array]:
         t = np.maximum(t, 0.0)
@@ -47,8 +45,10 @@ def followed(command: Array, period: float, delay: float, lag: float) -> tuple[A
         return t - lag * gone, gone
 
     before, at, after = corner(t + period), corner(t), corner(t - period)
-    g = _gaussian(fine * np.arange(-half * per_row, half * per_row + 1), SMOOTH)
-    angle, speed = (np.convolve((before[i] - 2.0 * at[i] + after[i]) / period, g, mode="valid")[::per_row] for i in (0, 1))
+    g = _gaussian(fine * np.arange(-half * per_row, half * per_row + 1, dtype=np.float64), SMOOTH)
+    angle, speed = (
+        np.convolve((before[i] - 2.0 * at[i] + after[i]) / period, g, mode="valid")[::per_row] for i in (0, 1)
+    )
     return convolved(command, angle, half), convolved(command, speed, half)
 
 

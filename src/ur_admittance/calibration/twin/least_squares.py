@@ -12,7 +12,9 @@ ENOUGH = 1e-3  # of one squared residual: what the last step may still gain
 STEP = 1e-4  # of the differences for the Jacobian, in units of the scale
 
 
-def fit(residuals: Callable[[Array], Array], start: Array, scale: Array, free: NDArray[np.bool_]) -> tuple[Array, Array]:
+def fit(
+    residuals: Callable[[Array], Array], start: Array, scale: Array, free: NDArray[np.bool_]
+) -> tuple[Array, Array]:
     """Levenberg and Marquardt: the free parameters that make the residuals small, and the Jacobian (m, free) there."""
     x, damping = start.copy(), 1e-3
     r = residuals(x)

@@ -43,7 +43,7 @@ def tool_mass(stretches: list[Stretch], sensor_delay: float, noise_force: float)
     """Mass [kg] by the force it takes to accelerate it, its standard deviation (inf: unknown), and the largest
     acceleration [m/s2] of the tool while nobody touched it.
 
-    f = -m a + constant within each window: what is left must be the noise of the sensor, or the window does not count."""
+    f = -m a + constant in each window. A window counts when what is left is the noise of the sensor."""
     masses, weights, fastest = [], [], 0.0
     for stretch in stretches:
         T = stretch.period

@@ -3,8 +3,8 @@
 For every joint, with y the command after delay and lag:
     (M qdd)_j + rotor_j qdd_j = kp_j (y_j - q_j) + kd_j (yd_j - qd_j) + (J^T w)_j - friction_j sign(qd_j) + constant
 M: the links' inertia; w: the sensor's wrench without the tool's weight, so that the tool's inertia is in it, and read
-`sensor_delay` before it was reported. kd_j = 2 damping_ratio sqrt(kp_j M_jj). All joints share delay, lag, damping ratio,
-sensor delay and one factor on the rotors' inertia.
+`sensor_delay` before it was reported. kd_j = 2 damping_ratio sqrt(kp_j M_jj). All joints share delay, lag, damping
+ratio, sensor delay and one factor on the rotors' inertia.
 """
 
 from dataclasses import dataclass

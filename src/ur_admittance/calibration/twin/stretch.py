@@ -6,7 +6,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.calibration.twin.dynamics import Kinematics, joint_torques, link_torques
+from ur_admittance.calibration.twin.dynamics import Kinematics, inertia_matrix, joint_torques, link_torques
 from ur_admittance.calibration.twin.filters import smoothed
 from ur_admittance.model import RobotModel
 
@@ -25,12 +25,18 @@ class Mounting:
     bias: Array  # (6,) [N, Nm] after the sign
     weight_base: Array  # (3,) [N]
     com: Array  # (3,) [m] sensor frame
+    R_flange_tcp: Array  # (3, 3)
     p_flange_tcp: Array  # (3,) [m]
 
     @property
     def mass(self) -> float:
         """Of the tool, from its weight [kg]."""
         return float(np.linalg.norm(self.weight_base)) / GRAVITY
+
+    @property
+    def p_flange_com(self) -> Array:
+        """Centre of mass of the tool (3,) [m]."""
+        return np.asarray(self.p_flange_sensor + self.R_flange_sensor @ self.com)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,10 +93,6 @@ class Stretch:
     @cached_property
     def inertia(self) -> Array:
         """M_jj of the links and of the tool as a point, in the middle of what was visited (6,) [kg m2]."""
+        m = self.mounting
         middle = np.median(self.q, axis=0)
-        at = Kinematics.of(self.model, np.tile(middle, (6, 1)))
-        R, p = at.rotations[0, 6], at.positions[0, 6]
-        com = p + R @ (self.mounting.p_flange_sensor + self.mounting.R_flange_sensor @ self.mounting.com)
-        arms = np.cross(at.axes[0], com - at.positions[0, :6])
-        tool = self.mounting.mass * np.sum(arms**2, axis=1)
-        return np.asarray(np.diag(link_torques(self.model, at, np.eye(6))) + tool)
+        return np.asarray(np.diag(inertia_matrix(self.model, middle, m.mass, m.p_flange_com)))
