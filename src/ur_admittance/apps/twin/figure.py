@@ -95,7 +95,7 @@ def _tcp(stretch: Stretch, q: Array, lever: Array) -> Array:
 
 
 def draw(twin: Twin, comparison: Comparison) -> Figure:
-    """Deflection along x, y, z, the force along the most loaded axis, a close-up of the liveliest moment, the numbers."""
+    """Deflection along x, y, z and the force along one axis, a close-up of the liveliest moment, the numbers."""
     figure = Figure(figsize=(15, 9), layout="constrained")
     grid: Any = figure.add_gridspec(4, 3, width_ratios=(2.0, 1.4, 1.5))
     begin = _liveliest(comparison)

@@ -71,8 +71,8 @@ class Twin:
     # for the simulation
 
     def servo(self) -> Servo:
-        """The simulation delays by whole steps of 1 ms. What is left over, of the sensor's delay too, goes into the lag:
-        the loop is as late as it was found to be."""
+        """The simulation delays by whole steps of 1 ms. What is left over, of the sensor's delay too, goes into the
+        lag: the loop is as late as it was found to be."""
         rest = self.value("delay") - _steps(self.value("delay"))
         rest += self.value("sensor_delay") - _steps(self.value("sensor_delay"))
         lag = max(self.value("lag") + rest, SHORTEST_LAG)

@@ -6,45 +6,45 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+Residuals = Callable[[Array], Array]
 
 ROUNDS = 60
 ENOUGH = 1e-3  # of one squared residual: what the last step may still gain
+HOPELESS = 1e8  # damping with which no step gains anything any more
 STEP = 1e-4  # of the differences for the Jacobian, in units of the scale
 
 
-def fit(
-    residuals: Callable[[Array], Array], start: Array, scale: Array, free: NDArray[np.bool_]
-) -> tuple[Array, Array]:
+def fit(residuals: Residuals, start: Array, scale: Array, free: Flags) -> tuple[Array, Array]:
     """Levenberg and Marquardt: the free parameters that make the residuals small, and the Jacobian (m, free) there."""
     x, damping = start.copy(), 1e-3
     r = residuals(x)
-    J = jacobian(residuals, x, scale, free)
+    J = jacobian(residuals, x, r, scale, free)
+    A, g = J.T @ J, J.T @ r
     for _ in range(ROUNDS):
-        A, g = J.T @ J, J.T @ r
-        step = -np.linalg.solve(A + damping * np.diag(np.diag(A) + 1e-12), g)
         tried = x.copy()
-        tried[free] += step * scale[free]
+        tried[free] -= np.linalg.solve(A + damping * np.diag(np.diag(A) + 1e-12), g) * scale[free]
         new = residuals(tried)
         if not new @ new < r @ r:
             damping *= 8.0
-            if damping > 1e8:
+            if damping > HOPELESS:
                 break
             continue
         x, r, damping = tried, new, damping / 5.0
-        J = jacobian(residuals, x, scale, free)
-        left = np.linalg.pinv(J.T @ J) @ (J.T @ r)  # what an undamped step would still change
-        if left @ (J.T @ r) < ENOUGH * (r @ r) / len(r):
+        J = jacobian(residuals, x, r, scale, free)
+        A, g = J.T @ J, J.T @ r
+        if g @ np.linalg.pinv(A) @ g < ENOUGH * (r @ r) / len(r):  # what an undamped step would still gain
             break
     return x, J
 
 
-def jacobian(residuals: Callable[[Array], Array], x: Array, scale: Array, free: NDArray[np.bool_]) -> Array:
+def jacobian(residuals: Residuals, x: Array, r: Array, scale: Array, free: Flags) -> Array:
+    """Change of the residuals r at x by a change of each free parameter, in units of its scale (m, free)."""
     columns = []
     for i in np.flatnonzero(free):
-        up, down = x.copy(), x.copy()
-        up[i] += STEP * scale[i]
-        down[i] -= STEP * scale[i]
-        columns.append((residuals(up) - residuals(down)) / (2.0 * STEP))
+        moved = x.copy()
+        moved[i] += STEP * scale[i]
+        columns.append((residuals(moved) - r) / STEP)
     return np.column_stack(columns)
 
 

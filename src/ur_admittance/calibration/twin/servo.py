@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.calibration.twin.filters import SERVO_STEP, followed, smoothed
+from ur_admittance.calibration.twin.filters import SERVO_STEP, SMOOTH, fast_length, followed, smoothed
 from ur_admittance.calibration.twin.least_squares import covariance, fit
 from ur_admittance.calibration.twin.stretch import Stretch
 
@@ -30,6 +30,7 @@ RUBS = 0.5  # times the scatter of the angles: a deflection by friction that is 
 EDGE = 0.3  # [s] at the ends of a stretch that the filters do not know
 BLOCK = 0.5  # [s] over which residuals may be alike: longer than a push or a stop lasts
 LIGHTEST = 1e-3  # [kg m2] of a joint, against nonsense on the way to the solution
+RESOLUTION = 2e-6  # [rad] that no angle is known better than: a third of a count of an encoder of 20 bits
 PASSES = 3  # with weights and sticking from the pass before
 SHORTEST_LAG = 1e-5  # [s]
 
@@ -74,8 +75,11 @@ class Equations:
             rubbing = x[FRICTION] / np.exp(x[STIFFNESS]) * self._weights > RUBS
             for part in self._parts:
                 part.forget_sticking(x, rubbing)
+        floor = np.repeat(RESOLUTION * self._weights, len(J) // 6)
+        alike = 2.0 * np.sqrt(np.pi) * SMOOTH / self._parts[0].period  # neighbouring rows share the Gaussian
+        spread = covariance(J, self(x), self.blocks) + alike * covariance(J, floor, np.arange(len(J)))
         deviation = np.zeros(len(x))
-        deviation[free] = scale[free] * np.sqrt(np.diag(covariance(J, self(x), self.blocks)))
+        deviation[free] = scale[free] * np.sqrt(np.diag(spread))
         return x, deviation
 
     def by_joint(self, x: Array) -> Array:
@@ -113,11 +117,19 @@ class _Signals:
         self._known = np.ones((self.count, 6))
         self._late: tuple[float, float] | None = None
         self._y = self._q, self._qd
+        self._padded = fast_length(len(stretch.q))
+        self._s = 2j * np.pi * np.fft.rfftfreq(self._padded, self.period)
+        self._reported: float | None = None
+        self._loads = self._q
 
     def residuals(self, x: Array, kp: Array, kd: Array, rotor: Array) -> Array:
         y, yd = self._followed(x)
-        load = smoothed(self._stretch.load, self.period, later=float(x[LATE]) + 0.5 * self.period + SPEED_AGE)
-        torque = self._carried + rotor * self._qdd - load - kd * (yd - self._qd + SPEED_AGE * self._qdd)
+        torque = (
+            self._carried
+            + rotor * self._qdd
+            - self._load(float(x[LATE]))
+            - kd * (yd - self._qd + SPEED_AGE * self._qdd)
+        )
         torque += x[FRICTION] * np.tanh(yd / CREEP)
         return self._centred(self._as_motion(self._q - y + torque / kp, kp, kd, rotor))
 
@@ -139,9 +151,16 @@ class _Signals:
     def _as_motion(self, error: Array, kp: Array, kd: Array, rotor: Array) -> Array:
         """The error of the equation as one of the predicted angle: through kp / (M s^2 + kd s + kp). What the encoders
         add to q is then in none of its derivatives, and pulls no parameter to one side."""
-        s = 2j * np.pi * np.fft.rfftfreq(len(error), self.period)[:, None]
-        M = np.maximum(self._stretch.inertia + rotor - SPEED_AGE * kd, LIGHTEST)
-        return np.asarray(np.fft.irfft(np.fft.rfft(error, axis=0) * kp / (M * s**2 + kd * s + kp), len(error), axis=0))
+        M = np.maximum(self._stretch.inertia + rotor - SPEED_AGE * kd, LIGHTEST)[:, None]
+        n, s = len(error), self._s
+        spectrum = np.fft.rfft(error.T, self._padded) * kp[:, None] / (s * (M * s + kd[:, None]) + kp[:, None])
+        return np.asarray(np.fft.irfft(spectrum, self._padded)[:, :n].T)
+
+    def _load(self, late: float) -> Array:
+        if self._reported != late:
+            later = late + 0.5 * self.period + SPEED_AGE
+            self._loads, self._reported = smoothed(self._stretch.load, self.period, later), late
+        return self._loads
 
     def _followed(self, x: Array) -> tuple[Array, Array]:
         late = max(float(x[DELAY]), 0.0), max(float(x[LAG]), SHORTEST_LAG)
