@@ -1,10 +1,11 @@
 """Hidden arms identified from recordings of their work: true against found, and the edge of stability.
 
-python -m benchmarks.twin                    five arms, three surfaces each: about three minutes
-python -m benchmarks.twin --honesty 20       and how often the truth lies within one and two standard deviations
-python -m benchmarks.twin --out docs/assets  what the page about the twin shows
+python -m benchmarks.twin                          five arms, three surfaces each: about three minutes
+python -m benchmarks.twin --honesty 20             and how often the truth lies within one and two standard deviations
+python -m benchmarks.twin --out docs/assets/twin   what the page about the twin shows
 
-Ends with 1 when a predicted edge is off by more than 5 %.
+Ends with 1 when a predicted edge is off by more than 5 %: of arms without friction that from the eigenvalues, which
+know none, of arms with friction that of the simulated twin.
 """
 
 import argparse
@@ -103,9 +104,8 @@ def edge_table(plants: list[Plant], rows: list[Edge]) -> list[str]:
         plant = robots[row.plant]
         name = f"{plant.robot}{', with friction' if any(plant.servo.friction) else ''}"
         linear, twin = (f"{100 * error:+.1f} %" for error in row.errors)
-        lines.append(
-            f"| {name} | {row.stiffness / 1e3:g} kN/m | {row.true:.4g} | {row.linear:.4g} | {linear} | {row.twin:.4g} | {twin} |"
-        )
+        cells = [name, f"{row.stiffness / 1e3:g} kN/m", f"{row.true:.4g}", f"{row.linear:.4g}", linear]
+        lines.append(f"| {' | '.join([*cells, f'{row.twin:.4g}', twin])} |")
     return lines
 
 
@@ -129,6 +129,8 @@ def main() -> int:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         plants = [draw(seed) for seed in PLANTS]
+        if arguments.out:
+            arguments.out.mkdir(parents=True, exist_ok=True)
         picture = arguments.out / "twin.png" if arguments.out else None
         twins = [identified(plant, Path(folder), picture if plant is plants[0] else None) for plant in plants]
         rows = [row for plant, twin in zip(plants, twins, strict=True) for row in edges(plant, twin)]
@@ -142,8 +144,9 @@ def main() -> int:
     print("\n".join(text))
     if arguments.out:
         (arguments.out / "twin_tables.txt").write_text("\n".join(text) + "\n", encoding="utf-8")
-    worst = max(min(abs(error) for error in row.errors) for row in rows)
-    return 0 if worst <= ALLOWED else 1
+    rubbing = {plant.seed: any(plant.servo.friction) for plant in plants}
+    missed = [row for row in rows if abs(row.errors[rubbing[row.plant]]) > ALLOWED]
+    return 1 if missed else 0
 
 
 if __name__ == "__main__":

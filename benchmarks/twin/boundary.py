@@ -78,7 +78,7 @@ def simulated(devices: Devices, stiffness: float, start: float) -> float:
 
 
 def grows(stage: Stage, damping: float) -> bool:
-    """Whether the oscillation after a poke grows, from its size in windows of two periods."""
+    """Whether the oscillation after a poke grows, from its size in half-second windows."""
     _change(stage, damping)
     stage.push(0.03, [0.0, 0.0, -POKE, 0.0, 0.0, 0.0])
     stage.run(0.1)
@@ -86,8 +86,8 @@ def grows(stage: Stage, damping: float) -> bool:
     stage.run(4.0, until=lambda s: _watch(s, force))
     sizes = np.array([np.ptp(part) / 2.0 for part in np.array_split(np.array(force), max(2, len(force) // 250))])
     counted = (sizes > SEEN[0]) & (sizes < SEEN[1])
-    if counted.sum() < 2:
-        return bool(sizes[-1] > sizes[0])
+    if counted.sum() < 2 or sizes[-1] >= SEEN[1]:
+        return bool(sizes[-1] >= SEEN[1])
     return float(np.polyfit(np.flatnonzero(counted), np.log(sizes[counted]), 1)[0]) > 0.0
 
 

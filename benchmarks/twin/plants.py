@@ -39,14 +39,13 @@ def draw(seed: int, friction: bool | None = None) -> Plant:
     kp = usual.stiffness_of(model) * rng.uniform(0.6, 1.6) * rng.uniform(0.85, 1.15, 6)
     rubs = bool(rng.random() < 0.5) if friction is None else friction
     torque = FRICTION * model.effort * rng.uniform(0.5, 1.5, 6) if rubs else np.zeros(6)
-    six = tuple[float, float, float, float, float, float]
     servo = Servo(
         delay=1e-3 * int(rng.integers(3, 25)),
         lag_hz=float(rng.uniform(12.0, 45.0)),
-        stiffness=six(kp.tolist()),
+        stiffness=_six(kp),
         damping_ratio=float(rng.uniform(0.6, 1.2)),
-        armature=six((usual.armature_of(model) * rng.uniform(0.7, 1.5)).tolist()),
-        friction=six(torque.tolist()),
+        armature=_six(usual.armature_of(model) * rng.uniform(0.7, 1.5)),
+        friction=_six(torque),
     )
     sensor = FtSensor(
         noise_force=float(rng.uniform(0.03, 0.3)),
@@ -55,6 +54,11 @@ def draw(seed: int, friction: bool | None = None) -> Plant:
     )
     tool = Tool(mass=float(rng.uniform(0.4, 2.5)), com=(0.0, 0.0, 0.05))
     return Plant(seed, robot, servo, sensor, tool)
+
+
+def _six(values: Array) -> tuple[float, float, float, float, float, float]:
+    a, b, c, d, e, f = values.tolist()
+    return a, b, c, d, e, f
 
 
 def record(plant: Plant, path: Path, seed: int = 0) -> None:
@@ -130,7 +134,7 @@ def _press(stage: Stage, rng: np.random.Generator) -> None:
 
     def hand(t: float) -> Array:
         swings = np.sin(np.array([4.0, 5.0, 9.0]) * t + phase)
-        return np.array([3.0, 3.0, 6.0, 0.5, 0.5, 0.3]) * np.concatenate([swings, swings]) * min(1.0, t)
+        return np.asarray(np.array([3.0, 3.0, 6.0, 0.5, 0.5, 0.3]) * np.concatenate([swings, swings]) * min(1.0, t))
 
     stage.run(2.5)
     stage.world.push(hand)

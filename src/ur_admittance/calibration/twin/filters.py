@@ -60,7 +60,7 @@ def convolved(signal: Array, kernel: Array, ahead: int) -> Array:
 
 def fast_length(n: int) -> int:
     """Smallest length from n on whose Fourier transform is fast: a power of two, times 1, 3, 5, 9 or 15."""
-    return min(odd * 2 ** max(0, math.ceil(math.log2(n / odd))) for odd in (1, 3, 5, 9, 15))
+    return min(odd << max(0, math.ceil(math.log2(n / odd))) for odd in (1, 3, 5, 9, 15))
 
 
 def _gaussian(t: Array, width: float) -> Array:

@@ -33,7 +33,6 @@ from ur_admittance.errors import CalibrationError
 Array = NDArray[np.float64]
 
 SHORTEST = 2.0  # [s] of work that says anything
-ROUNDS = 5  # of leaving out what the data do not determine
 # The fitted model stands in steps of 1 ms: what remains of that in noise-free recordings of simulated arms.
 MODEL_TIME, MODEL_SHARE = 5e-5, 2e-3  # [s], of everything else
 # Largest standard deviation with which a value is still worth more than the assumed one.
@@ -42,6 +41,7 @@ LOOSE_RATIO, LOOSE_ROTORS = 0.15, 0.3
 LOOSE_STIFFNESS = 0.15  # of its logarithm
 LOOSE_DEFLECTION = 5e-5  # [rad] of a joint by its friction: 0.05 mm at a reach of 1 m
 LOOSE_MASS = 0.1  # [kg]
+NEARLY = 5.0  # times these: how well is worth telling
 TOO_LATE = 0.15  # [s] delays and lags beyond it are not believed
 LEAST_SPEED = 0.003  # [rad/s] of a joint, root mean square: slower, it creeps
 LEAST_DEFLECTION = 5e-6  # [rad] of a joint, root mean square: the noise of a sensor gives half as much
@@ -110,22 +110,19 @@ def _with_response(stretches: list[Stretch], guess: Guess) -> Guess:
 def _servo(
     stretches: list[Stretch], guess: Guess, say: Callable[[str], None]
 ) -> tuple[dict[str, tuple[Finding, ...]], Equations, Array]:
-    reasons = _silent(stretches, guess)
-    limits = _limits(guess)
+    reasons, limits = _silent(stretches, guess), _limits(guess)
     equations = Equations(stretches, guess)
-    for count in range(ROUNDS):
+    x, deviation = guess.vector(), np.zeros(len(NAMES))
+    while not all(reasons):  # every round leaves out at least one more
         free = np.array([not reason for reason in reasons])
-        if not free.any():
-            break
         x, deviation = equations.solve(free)
         deviation = _with_model_error(x, deviation, free)
         refused = _refused(x, deviation, limits, free, guess)
         if not any(refused):
             break
         reasons = [old or new for old, new in zip(reasons, refused, strict=True)]
-        say(f"servo, without {sum(map(bool, reasons))} numbers that the recording leaves open ({count + 1})")
-    if not any(not reason for reason in reasons):
         x, deviation = guess.vector(), np.zeros(len(NAMES))
+        say(f"servo, without {sum(map(bool, reasons))} of {len(NAMES)} numbers, which the recordings leave open")
     return _as_findings(x, deviation, reasons), equations, x
 
 
@@ -172,7 +169,10 @@ def _refused(x: Array, deviation: Array, limits: Array, free: Flags, guess: Gues
     """A reason for each parameter that has to be left out next."""
     reasons = [""] * len(x)
     for i in np.flatnonzero(free & (deviation > limits)).tolist():
-        reasons[i] = f"the motion does not determine it (to {_size(i, deviation[i])} only)"
+        nearly = deviation[i] < NEARLY * limits[i]
+        reasons[i] = (
+            f"the motion shows it to {_size(i, deviation[i])} only" if nearly else "the motion does not show it"
+        )
     if reasons[DELAY] and reasons[LAG]:  # their sum is what a slow motion shows
         reasons[DELAY] = ""
         reasons[LAG] = "the motion is too slow to tell lag from delay"
