@@ -88,6 +88,7 @@ __all__ = [
     "Servo",
     "SimulatedRobot",
     "Tool",
+    "Twin",
     "World",
     "__version__",
     "errors",

@@ -106,6 +106,13 @@ def test_identify_writes_twin_and_figure_which_stability_and_sim_take(work: Path
     assert pushed["stops"] == []
 
 
+def test_stability_says_that_it_leaves_friction_out(twin: Twin, tmp_path: Path) -> None:
+    for friction, said in ((1.0, True), (0.0, False)):
+        path = tmp_path / f"{friction}.yaml"
+        replace(twin, values=twin.values | {"friction": (Finding(friction, 0.1),) * 6}).save(path)
+        assert ("joint friction" in run(app, ["stability", "--twin", str(path)]).stdout) == said
+
+
 def test_json_has_every_number_with_its_deviation_or_the_reason(work: Path, tmp_path: Path) -> None:
     result = json.loads(run(app, ["identify", str(work), "--out", str(tmp_path / "a.yaml"), "--json"]).stdout)
     assert result["delay"]["deviation"] < 1e-3
