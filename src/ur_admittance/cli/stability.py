@@ -86,10 +86,8 @@ def stability(
         return
     _print(result, parameters.contact.stabilizer)
     if identified is not None and identified.friction.any():
-        typer.echo(
-            f"{'left out':18} joint friction, {identified.friction_at_tool().max():.2g} N at the tool: stiff surfaces need "
-            "more damping; try sim --twin"
-        )
+        friction = f"joint friction, {identified.friction_at_tool().max():.2g} N at the tool"
+        typer.echo(f"{'left out':18} {friction}: stiff surfaces need more damping; try sim --twin")
     if figure is not None:
         typer.echo(f"figure: {figure}")
 
