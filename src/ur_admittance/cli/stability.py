@@ -87,7 +87,7 @@ def stability(
     _print(result, parameters.contact.stabilizer)
     if identified is not None and identified.friction.any():
         friction = f"joint friction, {identified.friction_at_tool().max():.2g} N at the tool"
-        typer.echo(f"{'left out':18} {friction}: stiff surfaces need more damping; try sim --twin")
+        typer.echo(f"{'left out':18} {friction}: contact needs up to a fifth more damping; try sim --twin")
     if figure is not None:
         typer.echo(f"figure: {figure}")
 
