@@ -139,6 +139,14 @@ def test_refusals_name_the_file_and_the_reason(work: Path, rest: Path, saved: Pa
     assert "cannot be read" in refusal(["stability", "--twin", str(tmp_path / "none.yaml")])
 
 
+def test_a_twin_is_never_overwritten(work: Path, saved: Path) -> None:
+    before = saved.read_bytes()
+    done = run(app, ["identify", str(work), "--out", str(saved)])
+    assert isinstance(done.exception, CalibrationError)
+    assert "exists already" in str(done.exception)
+    assert saved.read_bytes() == before
+
+
 def test_measure_response_records_what_identify_reads(tmp_path: Path) -> None:
     log = tmp_path / "swing.mcap"
     assert run(app, ["measure-response", "--delay", "14ms", "--log", str(log)]).exit_code == 0

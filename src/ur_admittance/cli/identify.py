@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.options import JsonOption
+from ur_admittance.errors import CalibrationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,6 +32,8 @@ def identify(
     from ur_admittance.apps.twin import identify_twin
 
     out = out or logs[0].with_suffix(".twin.yaml")
+    if out.exists():  # before the work
+        raise CalibrationError(f"{out} exists already: choose another file with --out, nothing was overwritten")
     with _progress(quiet=as_json) as say:
         twin, findings, stretches = identify_twin(logs, say)
         twin.save(out)
