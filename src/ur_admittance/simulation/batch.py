@@ -89,8 +89,9 @@ def simulate(
 
     def run(index: int) -> int:
         if not stop.is_set():
-            trace = run_case(cases[index])
-            results[index] = trace if measure is None else measure(cases[index], trace)
+            case = cases[index]  # once: a sequence may draw it only now
+            trace = run_case(case)
+            results[index] = trace if measure is None else measure(case, trace)
         return index
 
     with ThreadPoolExecutor(threads, "episode") as pool:
