@@ -1,0 +1,135 @@
+"""What a task is: how its cases are drawn, what is measured in them, what may be turned, and what it competes with."""
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.apps.tuning.knowledge import Joints, Knowledge
+from ur_admittance.apps.tuning.score import Figure
+from ur_admittance.apps.tuning.unknowns import Unknown, changes, response_time
+from ur_admittance.core.records import Mode
+from ur_admittance.params import Parameters, preset
+from ur_admittance.simulation import Case, Script, Trace
+
+Array = NDArray[np.float64]
+
+PLAIN: dict[str, Any] = {  # the law alone, as in a textbook
+    "contact.stabilizer": False,
+    "admittance.bias_time": 0.0,
+    "control_frame": "base",
+    "admittance.compensate_mass": False,
+    "tool.inertia_compensation": False,
+}
+SEARCH, FRESH = 0, 1  # streams of random numbers: cases of the search and of the certificate are never the same
+STREAMS = 2
+LARGEST_SEED = 2**30  # seed, stream and index share the 63 bits of a case's seed
+PHYSICS_STEP = 0.001  # [s] the simulated delay is a whole number of these
+STOPPED = Figure("-", 0.1, 0.0, "share of the time that the arm stood still after a fault")
+
+
+@dataclass(frozen=True)
+class Task(ABC):
+    """One of press, follow, insert, guide, for what the user knows."""
+
+    knowledge: Knowledge
+
+    name: ClassVar[str] = ""
+    presets: ClassVar[tuple[str, ...]] = ()  # for this kind of task
+
+    @property
+    @abstractmethod
+    def figures(self) -> dict[str, Figure]:
+        """What is measured, with scales and limits."""
+
+    @cached_property
+    def unknowns(self) -> tuple[Unknown, ...]:
+        return (*self._unknowns(), *response_time(self.knowledge))
+
+    @abstractmethod
+    def _unknowns(self) -> list[Unknown]: ...
+
+    @abstractmethod
+    def fixed(self) -> dict[str, Any]:
+        """Parameters that make it this task, by dotted name."""
+
+    @abstractmethod
+    def _draw(self, rng: np.random.Generator, case: Case) -> Case:
+        """Script, environment and pose of a case whose arm and tool are drawn already."""
+
+    @abstractmethod
+    def measure(self, case: Case, trace: Trace) -> dict[str, float]:
+        """The figures of one case."""
+
+    @abstractmethod
+    def curve(self, case: Case, trace: Trace) -> tuple[str, Array]:
+        """What a picture of a case shows over time: label with unit, values."""
+
+    def touched(self, case: Case) -> float:
+        """Stiffness [N/m] that the stability model is asked about."""
+        return case.environment.stiffness
+
+    def case(self, seed: int, stream: int, index: int) -> Case:
+        """Case `index` of a stream, with the base parameters. Robots take turns."""
+        k = self.knowledge
+        rng = np.random.default_rng([seed, stream, index])
+        delay, mass = k.delay.stepwise(rng, PHYSICS_STEP), k.mass.uniform(rng)
+        case = Case(
+            script=Script(0.0),
+            parameters=k.base,
+            robot=k.robots[index % len(k.robots)],
+            tool=replace(k.tool, mass=mass),
+            servo=replace(k.servo, delay=delay),
+            sensor=k.sensor,
+            q=self._pose(rng),
+            seed=(seed * STREAMS + stream) * 2**32 + index,
+        )
+        return self._draw(rng, case)
+
+    def _pose(self, rng: np.random.Generator) -> Joints:
+        poses = self.knowledge.poses
+        spread = tool_down(rng)  # drawn in any case: a given pose changes nothing else
+        return poses[int(rng.integers(len(poses)))] if poses else spread
+
+    def candidate(self, values: Mapping[str, float]) -> Parameters:
+        """Parameters of a candidate of the search."""
+        return self.complete(self.knowledge.base).changed(changes(self.unknowns, values))
+
+    def complete(self, parameters: Parameters) -> Parameters:
+        """With what makes it this task, and the response time that follows from the range of the delay."""
+        k = self.knowledge
+        known = {"robot.response_time": k.response_time(k.delay.middle), "tool.inertia_compensation": True}
+        return parameters.changed(known | self.fixed())
+
+    def rivals(self) -> dict[str, Parameters]:
+        """What the search has to beat: the presets, the defaults, and plain admittance."""
+        named = {f"preset {name}": preset(name) for name in self.presets}
+        ours = {name: self.complete(p) for name, p in (named | {"defaults": self.knowledge.base}).items()}
+        return ours | {"plain admittance": self.complete(Parameters()).changed(PLAIN)}
+
+
+def with_parameters(case: Case, parameters: Parameters) -> Case:
+    """The case with these parameters and what calibration finds of its tool and its sensor."""
+    found = case.tool.parameters(case.sensor) | case.sensor.parameters()
+    del found["tool.inertia_compensation"]  # a choice, not a finding
+    return replace(case, parameters=parameters.changed(found))
+
+
+def tool_down(rng: np.random.Generator) -> Joints:
+    """A pose in the middle of the reach, the tool pointing down, any direction around the base."""
+    pan, turn = rng.uniform(-math.pi, math.pi, 2)
+    lift, elbow = rng.uniform(-2.1, -1.4), rng.uniform(1.3, 2.1)
+    return (float(pan), float(lift), float(elbow), float(-math.pi / 2 - lift - elbow), -math.pi / 2, float(turn))
+
+
+def stopped_share(case: Case, trace: Trace) -> float:
+    """Share of the episode after the first fault; an episode that diverged is all stopped."""
+    if trace.diverged:
+        return 1.0
+    faults = np.flatnonzero(trace.command["mode"] == Mode.FAULT)
+    return float(1.0 - faults[0] / len(trace.command)) if len(faults) else 0.0
