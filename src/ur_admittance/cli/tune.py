@@ -163,6 +163,7 @@ def _batch(threads: int | None, scheduler: str | None) -> "Iterator[Batch]":
 def _print(result: "Result", out: Path, report: Path | None) -> None:
     from rich.console import Console
     from rich.table import Table
+    from rich.text import Text
 
     console = Console(width=None if sys.stdout.isatty() else 120)
     found, figures = result.found, result.task.figures
@@ -175,7 +176,8 @@ def _print(result: "Result", out: Path, report: Path | None) -> None:
         count = len(result.contest[0].costs)
         table = Table(title=f"worst tenth on {count} fresh cases", box=None, title_justify="left", pad_edge=False)
         for name in ("who", "failed", *(f"{name} [{f.unit}]" for name, f in figures.items())):
-            table.add_column(name.replace(" [", "\n["), justify="left" if name == "who" else "right")
+            head = Text(name.replace(" [", "\n["))  # [s] would be taken for markup
+            table.add_column(head, justify="left" if name == "who" else "right")
         for rival in result.contest:
             values = [f"{rival.certificate.worst_tenth[name]:.3g}" for name in figures]
             table.add_row(rival.name, str(rival.certificate.failed), *values)

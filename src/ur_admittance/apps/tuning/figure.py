@@ -57,11 +57,12 @@ def _costs(panel: Any, result: Result, paint: dict[str, str]) -> None:
         cost = np.sort(rival.costs)
         share = 100.0 * np.arange(len(cost), 0, -1) / len(cost)
         panel.step(cost, share, where="pre", color=paint[rival.name], linewidth=_width(rival.name), label=rival.name)
-    panel.axvspan(BROKEN, panel.get_xlim()[1], color="0.5", alpha=0.12, linewidth=0)
-    panel.text(BROKEN, 103, " a limit is broken", fontsize=8, color="0.35")
     panel.set(xscale="log", xlabel="cost of a case", ylabel="cases that cost at least this [%]", ylim=(0, 108))
+    right = max(panel.get_xlim()[1], 2.0 * BROKEN)
+    panel.set_xlim(right=right)
+    panel.axvspan(BROKEN, right, color="0.5", alpha=0.12, linewidth=0)
+    panel.text(BROKEN, 103, " a limit is broken", fontsize=8, color="0.35")
     panel.set_title(f"Cost on {len(result.contest[0].costs)} fresh cases", fontsize=10)
-    panel.legend(fontsize=8, frameon=False)
 
 
 def _where(panel: Any, result: Result, paint: dict[str, str]) -> None:
@@ -69,15 +70,19 @@ def _where(panel: Any, result: Result, paint: dict[str, str]) -> None:
     figures = {name: f for name, f in result.task.figures.items() if name != "stopped"}
     wide = 0.8 / len(result.contest)
     for i, rival in enumerate(result.contest):
-        height = [max(rival.certificate.worst_tenth[name] / f.scale, 1e-2) for name, f in figures.items()]
-        panel.bar(np.arange(len(figures)) + (i + 0.5) * wide - 0.4, height, wide, color=paint[rival.name])
+        height = [rival.certificate.worst_tenth[name] / f.scale for name, f in figures.items()]
+        x = np.arange(len(figures)) + (i + 0.5) * wide - 0.4
+        panel.bar(x, height, wide, color=paint[rival.name], label=rival.name)
     for x, figure in enumerate(figures.values()):
         if np.isfinite(figure.limit) and figure.limit > 0.0:
             panel.plot([x - 0.42, x + 0.42], [figure.limit / figure.scale] * 2, color="black", linewidth=1.2)
     panel.set_xticks(
-        range(len(figures)), [f"{name}\n/ {f.scale:g} {f.unit}" for name, f in figures.items()], fontsize=8
+        range(len(figures)), [f"{name}\n/ {f.scale:g} {f.unit.strip('-')}" for name, f in figures.items()], fontsize=8
     )
     panel.set(yscale="log", ylabel="mean of the worst tenth, over its scale")
+    bottom, top = panel.get_ylim()
+    panel.set_ylim(max(bottom, 1e-3), 8.0 * top)  # room for the legend
+    panel.legend(fontsize=8, frameon=False, loc="upper right", ncols=2)
     panel.set_title("Where it is lost (black: the limit)", fontsize=10)
 
 

@@ -148,9 +148,9 @@ def _ask(study: "Study", task: Task, seed: int, most: int) -> list[Any]:
     elif len(study.trials) + POPULATION <= most:  # generations are never cut: a longer search goes on the same way
         generation = study.user_attrs.get("generation", 0) + 1
         study.set_user_attr("generation", generation)
-        study.sampler = _sampler(study, seed, generation)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
+            warnings.simplefilter("ignore", FutureWarning)  # x0 and sigma0 leave with Optuna 6; pyproject.toml stays below
+            study.sampler = _sampler(study, seed, generation)
             for _ in range(POPULATION):
                 study.ask(distributions)
     return [t for t in study.trials if not t.state.is_finished()]

@@ -28,6 +28,7 @@ PLAIN: dict[str, Any] = {  # the law alone, as in a textbook
 }
 SEARCH, FRESH = 0, 1  # streams of random numbers: cases of the search and of the certificate are never the same
 STREAMS = 2
+DIGITS = 4  # of an unknown; more would mean nothing
 LARGEST_SEED = 2**30  # seed, stream and index share the 63 bits of a case's seed
 PHYSICS_STEP = 0.001  # [s] the simulated delay is a whole number of these
 STOPPED = Figure("-", 0.1, 0.0, "share of the time that the arm stood still after a fault")
@@ -97,8 +98,9 @@ class Task(ABC):
         return poses[int(rng.integers(len(poses)))] if poses else spread
 
     def candidate(self, values: Mapping[str, float]) -> Parameters:
-        """Parameters of a candidate of the search."""
-        return self.complete(self.knowledge.base).changed(changes(self.unknowns, values))
+        """Parameters of a candidate of the search, each number with DIGITS digits: a file that people can read."""
+        short = {name: float(f"{value:.{DIGITS}g}") for name, value in values.items()}
+        return self.complete(self.knowledge.base).changed(changes(self.unknowns, short))
 
     def complete(self, parameters: Parameters) -> Parameters:
         """With what makes it this task, and the response time that follows from the range of the delay."""

@@ -68,7 +68,7 @@ def mass(low: float = 1.0, high: float = 20.0) -> Unknown:
         "kg",
         low,
         high,
-        lambda m: {"admittance.mass": [m] * 3 + [TURNING * m] * 3},
+        lambda m: {"admittance.mass": [m] * 3 + [round(TURNING * m, 6)] * 3},
         lambda p: p.admittance.mass[2],
     )
 
