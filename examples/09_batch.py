@@ -1,31 +1,31 @@
-"""A thousand controllers at once: how far does a 10 N push carry the tool, over mass and damping?"""
+"""Sixty contacts at once: how hard does the tool hit a wall, over its stiffness and the damping of the law?"""
 
 import time
 
 import numpy as np
 
 import ur_admittance as ua
-from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Request, new
-from ur_admittance.core.tick import tick_batch
-from ur_admittance.params.record import fill
 
-COUNT = 1000
-model = ua.robot_model("ur5e")
-params, state, sample, command = (new(dtype, COUNT) for dtype in (PARAMS, STATE, SAMPLE, COMMAND))
-fill(params[0], ua.Parameters(), model)
-params[:] = params[0]
-mass, damping = np.meshgrid(np.linspace(2.0, 20.0, 25), np.linspace(20.0, 200.0, 40))
-params["mass"][:, :3], params["damping"][:, :3] = mass.reshape(-1, 1), damping.reshape(-1, 1)
+STIFFNESS = np.geomspace(1e3, 1e5, 6)  # [N/m]
+DAMPING = np.geomspace(30.0, 1000.0, 10)  # [Ns/m]
+tool, one = ua.Tool(mass=1.0), [True] + 5 * [False]
+pressing = {"admittance.force_axes": one, "admittance.enabled_axes": one, "contact.approach_speed": [0.02, 0.2]}
+pressing |= {"admittance.desired_wrench": [-10.0] + 5 * [0.0], "contact.stabilizer": False}
 
-sample["dt"], sample["q"], sample["request"] = 0.002, model.home, Request.ACTIVATE
-tick_batch(params, state, sample, command)  # compiles for all cores on the first run
-start = command["p_tcp"].copy()
-sample["request"], sample["wrench"][:, 0] = Request.NONE, 10.0
+script = ua.Script(seconds=5.0)
+script.activate(at=0.1)
+cases = []
+for stiffness in STIFFNESS:
+    for damping in DAMPING:
+        law = pressing | {"admittance.damping": 3 * [damping] + 3 * [np.nan]}
+        parameters = ua.Parameters().changed(tool.parameters() | law)
+        wall = ua.Environment.wall(stiffness, gap=0.005)
+        cases.append(ua.Case(script, parameters, "ur5e", tool, wall, ua.Servo(delay=0.010)))
+
 began = time.perf_counter()
-for _ in range(500):  # one second
-    tick_batch(params, state, sample, command)
-    sample["q"], sample["qd"] = command["q"], command["qd"]
+peaks = ua.simulate(cases, lambda case, trace: -trace.contact[:, 0].min())  # [N] one number for each case
 took = time.perf_counter() - began
-way = 1000 * np.linalg.norm(command["p_tcp"] - start, axis=1)
-print(f"{COUNT} controllers, 500 ticks in {took:.2f} s: {1e6 * took / 500 / COUNT:.2f} us per tick")
-print(f"way after one second: {way.min():.0f} mm ({damping.flat[way.argmin()]:.0f} Ns/m) to {way.max():.0f} mm")
+print(f"{len(cases)} contacts, {5 * len(cases)} s of them in {took:.1f} s; pressed with 10 N, largest force:\n")
+print(" " * 10 + "".join(f"{damping:7.0f}" for damping in DAMPING) + "  Ns/m")
+for stiffness, row in zip(STIFFNESS, np.reshape(peaks, (len(STIFFNESS), -1)), strict=True):
+    print(f"{stiffness / 1e3:5.1f} kN/m" + "".join(f"{peak:7.1f}" for peak in row) + "  N")

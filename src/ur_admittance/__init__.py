@@ -26,16 +26,25 @@ if TYPE_CHECKING:
     from ur_admittance.params import preset as preset
     from ur_admittance.recording.log import read_log as read_log
     from ur_admittance.robots.rtde.robot import RtdeRobot as RtdeRobot
+    from ur_admittance.simulation import Case as Case
     from ur_admittance.simulation import Environment as Environment
+    from ur_admittance.simulation import FtSensor as FtSensor
+    from ur_admittance.simulation import Script as Script
+    from ur_admittance.simulation import Servo as Servo
     from ur_admittance.simulation import SimulatedRobot as SimulatedRobot
     from ur_admittance.simulation import Tool as Tool
     from ur_admittance.simulation import World as World
+    from ur_admittance.simulation import simulate as simulate
 else:
     _HOME = {
         "AdmittanceController": "control",
+        "Case": "simulation",
         "Environment": "simulation",
+        "FtSensor": "simulation",
         "Parameters": "params",
         "RtdeRobot": "robots.rtde.robot",
+        "Script": "simulation",
+        "Servo": "simulation",
         "SimulatedRobot": "simulation",
         "Tool": "simulation",
         "World": "simulation",
@@ -44,6 +53,7 @@ else:
         "read_log": "recording.log",
         "robot_model": "model",
         "run": "apps.run",
+        "simulate": "simulation",
     }
 
     def __getattr__(name):
@@ -67,9 +77,13 @@ else:
 
 __all__ = [
     "AdmittanceController",
+    "Case",
     "Environment",
+    "FtSensor",
     "Parameters",
     "RtdeRobot",
+    "Script",
+    "Servo",
     "SimulatedRobot",
     "Tool",
     "World",
@@ -80,4 +94,5 @@ __all__ = [
     "read_log",
     "robot_model",
     "run",
+    "simulate",
 ]

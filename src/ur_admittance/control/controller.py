@@ -110,6 +110,11 @@ class AdmittanceController:
         self._need_configured("latch_reference")
         self._request |= Request.LATCH_REFERENCE
 
+    def request(self, flags: Request) -> None:
+        """Put requests to the next update as they are: the tick ignores what the mode does not allow, where the methods
+        above refuse it with a reason. For a program that replays what was asked."""
+        self._request |= flags
+
     def update(self) -> None:
         """One cycle: `sample` in, `command` out. Never raises."""
         while self._pending:

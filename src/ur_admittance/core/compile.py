@@ -19,7 +19,10 @@ def _cache_directory():
     """Numba checks only the file of the outermost kernel: after a change in inverse.py it would load the old tick.
     So compiled code is cached under a digest of all kernels."""
     folder = Path(__file__).parent
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(folder.glob("*.py")))).hexdigest()[:16]
+    files = [
+        file for pattern in ("core/*.py", "*/kernels.py", "*/kernels/*.py") for file in folder.parent.glob(pattern)
+    ]
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
     writable = os.access(folder, os.W_OK)
     root = folder / "__pycache__" if writable else Path(tempfile.gettempdir()) / f"ur_admittance_{os.getuid()}"
     return str(root / f"kernels_{digest}")
@@ -76,6 +79,7 @@ else:
 
     @register_jitable(inline="always")
     def record(records, i):
+        """One record, to be handed to another kernel: what the same function writes into its arrays would be lost."""
         return records[i]
 
     @register_jitable(inline="always")

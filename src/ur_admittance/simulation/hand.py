@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.errors import SimulationError
-from ur_admittance.model.frames import rotation_from_vector
+from ur_admittance.simulation.kernels import hand as kernels
 
 Array = NDArray[np.float64]
 Path = Callable[[float], ArrayLike]  # time since the grab [s] -> displacement (6,) [m, rad], base axes
@@ -27,8 +27,7 @@ class Hand:
         self._path: Path | None = None
         self._profile: Profile | None = None
         self._since = 0.0
-        self._p_grab, self._R_grab = np.zeros(3), np.eye(3)
-        self._displacement = np.zeros(6)
+        self._grip_at((0.0, 0.0, 0.0))
 
     @property
     def active(self) -> bool:
@@ -57,46 +56,30 @@ class Hand:
         damping: tuple[float, float] = (60.0, 1.0),
     ) -> None:
         """Hold the tool where it is now and follow ``path``. Use ``World.grab``, which fills in time and pose."""
-        plant = self._plant
         self._grip_at(grip)
         self._path, self._profile, self._since = path, None, time
-        self._p_grab, self._R_grab = p_base_tool + R_base_tool @ plant["grip"], np.array(R_base_tool)
-        self._displacement[:] = 0.0
-        plant["holding"] = 1
-        plant["hand_stiffness"], plant["hand_damping"] = stiffness, damping
-        plant["hand_to"], plant["hand_velocity"] = self._p_grab, 0.0
-        plant["R_base_hand"] = self._R_grab
-        plant["push_to"] = 0.0
+        self._plant["hand_stiffness"], self._plant["hand_damping"] = stiffness, damping
+        kernels.take_hold(self._plant, p_base_tool, R_base_tool)
 
     def push(self, profile: Profile, *, time: float, grip: ArrayLike = (0.0, 0.0, 0.0)) -> None:
         """Push with ``profile(t)`` without holding. Use ``World.push``."""
         start = _six(profile(0.0), "wrench")  # a refused push changes nothing
         self._grip_at(grip)
         self._path, self._profile, self._since = None, profile, time
-        self._plant["holding"] = 0
-        self._plant["push_to"] = start
+        kernels.start_pushing(self._plant, start)
 
     def let_go(self) -> None:
         """No force from the next step on."""
         self._path = self._profile = None
-        self._plant["holding"] = 0
-        self._plant["push_from"] = self._plant["push_to"] = 0.0
+        kernels.let_go(self._plant)
 
     def prepare(self, time: float, period: float) -> None:
         """Set hand position or force for the end of the period that starts at ``time``."""
-        plant = self._plant
         end = time + period - self._since
         if self._profile is not None:
-            plant["push_from"] = plant["push_to"]
-            plant["push_to"] = _six(self._profile(end), "wrench")
+            kernels.lead(self._plant, _six(self._profile(end), "wrench"), period)
         elif self._path is not None:
-            plant["push_from"] = 0.0
-            displacement = _six(self._path(end), "displacement")
-            plant["hand_from"] = plant["hand_to"]
-            plant["hand_to"] = self._p_grab + displacement[:3]
-            plant["hand_velocity"] = (displacement - self._displacement) / period
-            plant["R_base_hand"] = rotation_from_vector(displacement[3:]) @ self._R_grab
-            self._displacement[:] = displacement
+            kernels.lead(self._plant, _six(self._path(end), "displacement"), period)
 
     def _grip_at(self, grip: ArrayLike) -> None:
         self._plant["grip"] = self._p_tool_tcp + self._R_tool_tcp @ np.asarray(grip, dtype=float)

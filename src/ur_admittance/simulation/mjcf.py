@@ -15,24 +15,7 @@ from ur_admittance.simulation.environment import IMPRATIO, Environment
 
 Array = NDArray[np.float64]
 
-
-def generate(
-    model: RobotModel,
-    tool: Tool,
-    environment: Environment,
-    sensor: FtSensor,
-    physics_dt: float,
-    gravity: ArrayLike,
-) -> str:
-    """The MJCF document. Bodies: the links by their names, ``tool``, ``environment``; sites: ``tcp``, ``ft``."""
-    chain = "".join(_open_link(model, i) for i in range(6))
-    return f"""<mujoco model="{model.name}">
-  <compiler angle="radian" autolimits="false"/>
-  <option integrator="implicitfast" timestep="{physics_dt}" cone="elliptic" impratio="{IMPRATIO}"
-          gravity="{_text(gravity)}">
-    <flag autoreset="disable"/>
-  </option>
-  <visual>
+ASSETS = """<visual>
     <global offwidth="1280" offheight="960"/>
     <headlight ambient="0.35 0.35 0.35" diffuse="0.45 0.45 0.45" specular="0.1 0.1 0.1"/>
     <quality shadowsize="4096"/>
@@ -42,17 +25,36 @@ def generate(
     <texture name="tiles" type="2d" builtin="checker" rgb1="0.86 0.87 0.88" rgb2="0.82 0.83 0.84" width="256"
              height="256"/>
     <material name="ground" texture="tiles" texrepeat="8 8" reflectance="0.05"/>
-  </asset>
+  </asset>"""
+
+
+def generate(
+    model: RobotModel,
+    tool: Tool,
+    environment: Environment,
+    sensor: FtSensor,
+    physics_dt: float,
+    gravity: ArrayLike,
+    look: bool = True,
+) -> str:
+    """The MJCF document. Bodies: the links by their names, ``tool``, ``environment``; sites: ``tcp``, ``ft``.
+    look: also the shapes that are only seen."""
+    chain = "".join(_open_link(model, i, look) for i in range(6))
+    return f"""<mujoco model="{model.name}">
+  <compiler angle="radian" autolimits="false"/>
+  <option integrator="implicitfast" timestep="{physics_dt}" cone="elliptic" impratio="{IMPRATIO}"
+          gravity="{_text(gravity)}">
+    <flag autoreset="disable"/>
+  </option>
+  {ASSETS if look else ""}
   <default>
     <geom contype="0" conaffinity="0" mass="0"/>
     <joint type="hinge" axis="0 0 1" limited="false"/>
   </default>
   <worldbody>
-    <light pos="1 -1.5 3" dir="-0.3 0.45 -0.9" diffuse="0.5 0.5 0.5" castshadow="true"/>
-    <geom name="ground" type="plane" size="3 3 0.1" pos="0 0 {-PEDESTAL}" material="ground"/>
-    {_look(model, 0)}
+    {_ground(model) if look else ""}
     {chain}
-    {_tool(model, tool, sensor)}
+    {_tool(model, tool, sensor, look)}
     {"</body>" * 6}
     <body name="environment">{" ".join(environment.geoms())}</body>
   </worldbody>
@@ -65,7 +67,13 @@ def generate(
 """
 
 
-def _open_link(model: RobotModel, i: int) -> str:
+def _ground(model: RobotModel) -> str:
+    light = '<light pos="1 -1.5 3" dir="-0.3 0.45 -0.9" diffuse="0.5 0.5 0.5" castshadow="true"/>'
+    plane = f'<geom name="ground" type="plane" size="3 3 0.1" pos="0 0 {-PEDESTAL}" material="ground"/>'
+    return light + plane + _look(model, 0)
+
+
+def _open_link(model: RobotModel, i: int, look: bool) -> str:
     """The body of link i with its joint; left open, so that the next one nests inside."""
     link = model.links[i]
     if not link.mass > 0.0:
@@ -75,7 +83,7 @@ def _open_link(model: RobotModel, i: int) -> str:
         f'<body name="{link.name}" {_pose(model.chain_position[i], model.chain_rotation[i])}>'
         f'<joint name="{name}" armature="{armature}"/>'
         f'<inertial pos="{_text(link.com)}" mass="{link.mass}" fullinertia="{_six(link.inertia)}"/>'
-        f"{_look(model, i + 1)}"
+        f"{_look(model, i + 1) if look else ''}"
     )
 
 
@@ -84,23 +92,23 @@ def _look(model: RobotModel, link: int) -> str:
     return "".join(_tube(part.start, part.end, part.radius, part.colour) for part in tubes(model) if part.link == link)
 
 
-def _tool(model: RobotModel, tool: Tool, sensor: FtSensor) -> str:
+def _tool(model: RobotModel, tool: Tool, sensor: FtSensor, look: bool) -> str:
     """Sensor disc, a rod to the TCP, and the tip that collides."""
     r_flange, z_tcp = wrist_radius(model), np.array(tool.tcp_rotation)[:, 2]
     disc, tip = 0.25 * r_flange, tool.tip
-    shapes = [_tube((0, 0, 0), (0, 0, disc), 0.9 * r_flange, STEEL)]
     if tool.shape == "peg":
         root = np.array(tool.tcp) - tool.peg_length * z_tcp
-        shapes += [_tube((0, 0, disc), root, 0.5 * r_flange, DARK, "capsule")]
-        shapes += [_tube(root, tip, tool.radius, STEEL, "capsule", 'name="tip"')]
+        seen = _tube((0, 0, disc), root, 0.5 * r_flange, DARK, "capsule")
+        touching = _tube(root, tip, tool.radius, STEEL, "capsule", 'name="tip"')
     else:
-        shapes += [_tube((0, 0, disc), tip, max(0.8 * tool.radius, 0.004), DARK, "capsule")]
-        shapes += [f'<geom name="tip" type="sphere" size="{tool.radius}" pos="{_text(tip)}" rgba="{_rgba(BLUE)}"/>']
+        seen = _tube((0, 0, disc), tip, max(0.8 * tool.radius, 0.004), DARK, "capsule")
+        touching = f'<geom name="tip" type="sphere" size="{tool.radius}" pos="{_text(tip)}" rgba="{_rgba(BLUE)}"/>'
+    seen = _tube((0, 0, 0), (0, 0, disc), 0.9 * r_flange, STEEL) + seen if look else ""
     return f"""<body name="tool" {_pose(model.chain_position[6], model.chain_rotation[6])}>
       <inertial pos="{_text(tool.com)}" mass="{max(tool.mass, 1e-6)}" fullinertia="{_six(tool.inertia_matrix())}"/>
       <site name="ft" size="0.004" rgba="0 0 0 0" {_pose(np.array(sensor.position), np.array(sensor.rotation))}/>
       <site name="tcp" size="0.004" rgba="0 0 0 0" {_pose(np.array(tool.tcp), np.array(tool.tcp_rotation))}/>
-      {"".join(shapes)}
+      {seen}{touching}
     </body>"""
 
 

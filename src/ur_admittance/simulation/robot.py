@@ -14,12 +14,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core.records import STOPPED, Status
-from ur_admittance.core.views import SampleFields, vector
+from ur_admittance.core.records import STOPPED, Status, new
+from ur_admittance.core.views import vector, whole
 from ur_admittance.errors import RobotError
-from ur_admittance.runtime.braking import BRAKING, Watchdog, slow_down
+from ur_admittance.model import RobotModel
 from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
 from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.simulation.kernels import arm as kernels
 from ur_admittance.simulation.world import World
 
 STOP_TIME_S = 3.0  # [s] enough from any joint's top speed
@@ -44,23 +45,22 @@ class SimulatedRobot(Robot):
             raise RobotError(f"period = {period} s: must be a multiple of the physics step, {world.physics_dt} s.")
         self.world, self.period, self.realtime, self.mode = world, period, realtime, mode
         self._monotonic = monotonic
-        self._fields: SampleFields | None = None
+        self._sample: Any = None
         self._command: Any = None
-        self._sent = np.array(world.q)
-        self._watchdog = Watchdog(period)
+        self._target = np.array(world.q)
+        self._arms = new_arm(world.model, period, mode)
+        self._arm = self._arms[0]
+        self._sent: NDArray[np.float64] = self._arm["sent"]
         self._started = False
         self._origin = self._last_read = 0.0  # [s] monotonic clock
         self._ticks = 0
-        self._external_status = 0
-        self._corrupted: str = ""
-        self.restore()
 
     # the protocol
 
     def connect(self) -> RobotInfo:
         model, rate = self.world.model, 1.0 / self.period
         pace = "in real time" if self.realtime else "in lock-step with the controller"
-        self._hold()
+        kernels.hold(self._arm)
         self._started = False
         return RobotInfo(
             name=f"simulated {model.name}",
@@ -75,39 +75,27 @@ class SimulatedRobot(Robot):
         return RealTimeClock(1.0 / self.period) if self.realtime else LockstepClock(1.0 / self.period)
 
     def read(self, sample: Any) -> None:
-        fields = self._fields
-        if fields is None or fields.sample is not sample:
-            fields = self._fields = SampleFields(sample)
+        if sample is not self._sample:
+            self._sample, self._samples = sample, whole(sample)
         dt, since_state = self.period, 0.0
         if self.realtime:
             dt, since_state = self._catch_up()
         elif self._started:
             self._advance()
         self._started = True
-        fields.dt[0] = dt
-        fields.stamp_ns[0] = round(self.world.time * 1e9)
-        fields.external_status[0] = self._external_status
-        self._fill(fields, since_state)
+        world = self.world
+        stamp_ns = round(world.time * 1e9)
+        kernels.report(self._arms, world.q, world.qd, world.wrench, stamp_ns, dt, since_state, self._samples)
 
     def write(self, command: Any) -> NDArray[np.float64]:
         if command is not self._command:
             self._command = command
             self._wanted = vector(command, "q" if self.mode == "position" else "qd")
-        if self._frozen or self._external_status in (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP):
-            return self._sent  # nothing gets through
-        if not math.isfinite(self._wanted.dot(self._wanted)):
-            self._external_status = int(Status.COMMAND_REJECTED)
-            self._brake()
-            return self._sent
-        if self._external_status == Status.COMMAND_REJECTED:
-            self._external_status = 0
-        self._sent[:] = self._wanted
-        self._driven = True
-        self._watchdog.kick()
+        kernels.receive(self._arms, self.world.qd, self._wanted)
         return self._sent
 
     def stop(self) -> None:
-        self._brake()
+        kernels.brake(self._arm, self.world.qd)
         end = self.world.time + STOP_TIME_S
         while self.world.time < end:
             self._advance()
@@ -115,7 +103,7 @@ class SimulatedRobot(Robot):
                 time.sleep(self.period)
                 self._origin = self._monotonic() - self._ticks * self.period
             speeds = self.world.qd
-            if not self._braking.any() and max(speeds.max(), -speeds.min()) < STOPPED:
+            if not self._arm["braking"].any() and max(speeds.max(), -speeds.min()) < STOPPED:
                 return
         raise RobotError(f"the simulated arm is still moving {STOP_TIME_S:g} s after the stop: something pushes it.")
 
@@ -126,54 +114,43 @@ class SimulatedRobot(Robot):
 
     def drop_wrench(self) -> None:
         """No new readings of the sensor: the last one stays and grows old."""
-        self._wrench_lost = True
+        self._arm["wrench_lost"] = 1
 
     def drop_joints(self) -> None:
         """No new joint states: the last one stays and grows old."""
-        self._joints_lost = True
+        self._arm["joints_lost"] = 1
 
     def corrupt(self, field: Literal["q", "qd", "wrench"] = "wrench", value: float = math.nan) -> None:
         """The first number of that field reads ``value``."""
-        self._corrupted, self._corrupt_value = field, value
+        self._arm["corrupted"] = {"q": kernels.Q, "qd": kernels.QD, "wrench": kernels.WRENCH}[field]
+        self._arm["corrupt_value"] = value
 
     def freeze(self) -> None:
         """The connection hangs: all data grow old and no command gets through, so the arm brakes by itself."""
-        self._wrench_lost = self._joints_lost = self._frozen = True
+        for field in ("wrench_lost", "joints_lost", "frozen"):
+            self._arm[field] = 1
 
     def protective_stop(self, status: Status = Status.PROTECTIVE_STOP) -> None:
         """The arm's own safety stops it; it takes no commands until ``restore``."""
-        self._external_status = int(status)
-        self._brake()
+        self._arm["external_status"] = status
+        kernels.brake(self._arm, self.world.qd)
 
     def restore(self) -> None:
         """Everything works again."""
-        self._wrench_lost = self._joints_lost = self._frozen = False
-        self._corrupted, self._corrupt_value = "", math.nan
-        self._joint_age = self._wrench_age = 0.0
-        self._external_status = 0
-        self._hold()
+        kernels.restore(self._arm)
 
     @property
     def watchdog_tripped(self) -> bool:
         """True after the arm has braked because no command came."""
-        return self._watchdog.expired
+        return bool(kernels.silent(self._arm))
 
     # inside
 
     def _advance(self) -> None:
         """One period of physics under the last command, the brake, or the hold."""
-        if self._driven and self._watchdog.tick():
-            self._brake()
-        if not self._driven:
-            slow_down(self._braking, BRAKING * self.period)
-            self.world.step(None, self._braking, self.period)
-        elif self.mode == "position":
-            self.world.step(self._sent, None, self.period)
-        else:
-            self.world.step(None, self._sent, self.period)
+        kernels.begin(self._arms, self.world.setpoint, self.world.qd, self._target)
+        self.world.step(self._target, None, self.period)
         self._ticks += 1
-        self._joint_age = self._joint_age + self.period if self._joints_lost else 0.0
-        self._wrench_age = self._wrench_age + self.period if self._wrench_lost else 0.0
 
     def _catch_up(self) -> tuple[float, float]:
         """Physics up to the clock; returns the time since the last read and the age of the newest state [s]."""
@@ -190,22 +167,9 @@ class SimulatedRobot(Robot):
         dt, self._last_read = now - self._last_read, now
         return dt, max(0.0, now - self._origin - self._ticks * self.period)
 
-    def _fill(self, fields: SampleFields, since_state: float) -> None:
-        world = self.world
-        if not self._joints_lost:
-            fields.q[:] = world.q
-            fields.qd[:] = world.qd
-        if not self._wrench_lost:
-            fields.wrench[:] = world.wrench
-        fields.joint_age[0] = self._joint_age + since_state
-        fields.wrench_age[0] = self._wrench_age + since_state
-        if self._corrupted:
-            getattr(fields, self._corrupted)[0] = self._corrupt_value
 
-    def _brake(self) -> None:
-        top = self.world.model.velocity
-        self._braking, self._driven = np.clip(self.world.qd, -top, top), False
-
-    def _hold(self) -> None:
-        self._braking, self._driven = np.zeros(6), False
-        self._watchdog.kick()
+def new_arm(model: RobotModel, period: float, mode: str) -> NDArray[Any]:
+    """One record of the controller box, as an array: it holds until the first command."""
+    arms = new(kernels.ARM)
+    arms[0]["period"], arms[0]["velocity"], arms[0]["top_speed"] = period, mode == "velocity", model.velocity
+    return arms

@@ -13,10 +13,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
-from ur_admittance.simulation import kernels, mjcf
+from ur_admittance.simulation import mjcf
 from ur_admittance.simulation.devices import GRAVITY, FtSensor, Servo, Tool
 from ur_admittance.simulation.environment import Contact, Environment, contact_on
 from ur_admittance.simulation.hand import Hand, Path, Profile
+from ur_admittance.simulation.kernels import plant as kernels
 
 Array = NDArray[np.float64]
 
@@ -37,7 +38,9 @@ class World:
         seed: int = 0,
         physics_dt: float = 0.001,
         gravity: ArrayLike = GRAVITY,
+        look: bool = True,
     ) -> None:
+        """look: with the shapes that only a picture needs; without them it is built and computed faster."""
         self.model = model
         self.tool = tool or Tool()
         self.environment = environment or Environment.none()
@@ -46,7 +49,7 @@ class World:
         self.seed = seed
         self.physics_dt = physics_dt
         self.gravity = np.array(gravity, dtype=float)
-        self.xml = mjcf.generate(model, self.tool, self.environment, self.sensor, physics_dt, self.gravity)
+        self.xml = mjcf.generate(model, self.tool, self.environment, self.sensor, physics_dt, self.gravity, look)
         self.mj_model = mujoco.MjModel.from_xml_string(self.xml)
         self.mj_data = mujoco.MjData(self.mj_model)
         self._tool_body = self.mj_model.body("tool").id
@@ -105,20 +108,15 @@ class World:
         Position command: ``q_cmd`` is where the joints should be at the end of the period; the arm feeds the speed
         of that line forward itself. Velocity command (``q_cmd`` None, as ``speedj``): the arm integrates ``qd_cmd``.
         """
-        count = int(round(period / self.physics_dt))
-        if count < 1 or abs(count * self.physics_dt - period) > 1e-9:
-            allowed = f"a multiple of the physics step, {self.physics_dt} s"
-            raise SimulationError(f"step: period = {period} s: must be {allowed}.")
         if q_cmd is not None:
             self._target[:] = q_cmd
         elif qd_cmd is not None:
             self._target[:] = self._plant["setpoint"] + np.asarray(qd_cmd) * period
         if self.hand.active:
             self.hand.prepare(self.time, period)
+        address, data, plants, count, h, commands, readings, views = self.engine(period)
         noise = self._next_noise()
-        ok = kernels.advance(*self._addresses, self._records, self._target, count, self.physics_dt, self._commands,
-                             self._readings, noise, *self._views)  # fmt: skip
-        if not ok:
+        if not kernels.advance(address, data, plants, self._target, count, h, commands, readings, noise, views):
             q = np.round(self.q, 3).tolist()
             raise SimulationError(f"the simulation has diverged at t = {self.time:.3f} s, q = {q} rad.")
 
@@ -221,6 +219,18 @@ class World:
         """The hand leaves the tool."""
         self.hand.let_go()
 
+    # for compiled code
+
+    def engine(self, period: float) -> tuple[Any, ...]:
+        """What kernels work on: MuJoCo's structs, the plant, steps per period and their length, delays, views."""
+        count = self._steps_of("step: period", period, least=1)
+        return *self._addresses, self._records, count, self.physics_dt, self._commands, self._readings, self._views
+
+    def noise(self, periods: int) -> Array:
+        """The normal random numbers (n, 12) of an episode from its reset on; the first row was used by the reset."""
+        shape = (periods, 12)
+        return np.random.default_rng(self.seed).standard_normal(shape) if self._noisy else np.zeros(shape)
+
     # construction
 
     def _set_contact_stiffness(self) -> None:
@@ -256,11 +266,11 @@ class World:
             diagonal[j] = column[j]
         return diagonal
 
-    def _steps_of(self, name: str, delay: float) -> int:
-        steps = int(round(delay / self.physics_dt))
-        if abs(steps * self.physics_dt - delay) > 1e-9:
+    def _steps_of(self, name: str, time: float, least: int = 0) -> int:
+        steps = int(round(time / self.physics_dt))
+        if steps < least or abs(steps * self.physics_dt - time) > 1e-9:
             allowed = f"a multiple of the physics step, {self.physics_dt} s"
-            raise SimulationError(f"{name} = {delay} s: must be {allowed}.")
+            raise SimulationError(f"{name} = {time} s: must be {allowed}.")
         return steps
 
     def _data_views(self) -> tuple[Array, ...]:
@@ -268,23 +278,10 @@ class World:
         data, tool = self.mj_data, self._tool_body
         root = int(self.mj_model.body_rootid[tool])
         self._addresses = (self.mj_model._address, data._address)
-        return (
-            data.qpos,
-            data.qvel,
-            data.qfrc_applied,
-            data.qfrc_bias,
-            data.xaxis,
-            data.xanchor,
-            data.xpos[tool],
-            data.xmat[tool].reshape(3, 3),
-            data.xipos[tool],
-            data.site_xpos[self._tcp_site],
-            data.cvel[tool],
-            data.subtree_com[root],
-            data.xfrc_applied[tool],
-            data.cfrc_ext[tool],
-            data.sensordata,
-        )
+        joints = (data.qpos, data.qvel, data.qfrc_applied, data.qfrc_bias, data.xaxis, data.xanchor)
+        places = (data.xpos[tool], data.xmat[tool].reshape(3, 3), data.xipos[tool], data.site_xpos[self._tcp_site])
+        wrenches = (data.xfrc_applied[tool], data.cfrc_ext[tool], data.sensordata)
+        return *joints, *places, data.cvel[tool], data.subtree_com[root], *wrenches
 
     def _next_noise(self) -> Array:
         """Twelve normal random numbers, or zeros for a sensor without noise and drift."""

@@ -5,8 +5,9 @@ from dataclasses import dataclass
 
 from ur_admittance.apps.scenarios import free, insertion, limits, touching
 from ur_admittance.apps.scenarios.outcome import Curve, Metric, Outcome
-from ur_admittance.apps.scenarios.stage import Setup, Stage, Trace
+from ur_admittance.apps.scenarios.stage import Setup, Stage
 from ur_admittance.errors import SimulationError
+from ur_admittance.simulation import Trace
 
 __all__ = ["SCENARIOS", "Curve", "Metric", "Outcome", "Scenario", "Setup", "Stage", "Trace", "run_scenario"]
 

@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.apps.scenarios.outcome import Curve, Metric, Outcome, best_lag, rms, settling_time
-from ur_admittance.apps.scenarios.stage import Setup, Stage, Trace
+from ur_admittance.apps.scenarios.stage import Setup, Stage
 from ur_admittance.core.admittance import step
 from ur_admittance.params import Parameters
+from ur_admittance.simulation import Trace
 from ur_admittance.simulation.hand import waypoints
 
 Array = NDArray[np.float64]

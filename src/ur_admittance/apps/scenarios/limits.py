@@ -6,8 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.apps.scenarios.outcome import Metric, Outcome
-from ur_admittance.apps.scenarios.stage import Setup, Stage, Trace
+from ur_admittance.apps.scenarios.stage import Setup, Stage
 from ur_admittance.core.records import Mode, Status
+from ur_admittance.simulation import Trace
 
 Array = NDArray[np.float64]
 

@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.apps.scenarios.stage import Trace
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import Mode
+from ur_admittance.simulation import Trace
 
 Array = NDArray[np.float64]
 

@@ -1,6 +1,5 @@
 """A stage for a scenario: world, controller and robot in lock-step, with everything that happened kept as a trace."""
 
-import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,14 +10,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.core.records import COMMAND, SAMPLE, new
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.recording.recorder import Recorder
-from ur_admittance.runtime.interfaces import Controller, Publisher
+from ur_admittance.runtime.interfaces import Publisher
 from ur_admittance.runtime.loop import Loop
 from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
 from ur_admittance.simulation.robot import SimulatedRobot
+from ur_admittance.simulation.trace import Keeper, Trace
 
 Array = NDArray[np.float64]
 Script = Callable[["Stage", float], None]  # called before every cycle with the time since the start of the phase [s]
@@ -26,7 +25,6 @@ Script = Callable[["Stage", float], None]  # called before every cycle with the 
 SERVO = Servo(delay=0.010, lag_hz=25.0)  # what a streamed UR looks like from outside, assumed
 NOISE = FtSensor(noise_force=0.1, noise_torque=0.005)
 TOOL = Tool(mass=1.0)
-FIRST_ROOM = 4096  # cycles of a trace before it grows
 
 
 @dataclass(frozen=True)
@@ -70,7 +68,7 @@ class Stage:
         self.controller.configure()
         self.duration = duration  # [s] simulated, for the progress bar
         self._recorder = Recorder(setup.log, model=setup.robot, rate=1.0 / self.period) if setup.log else None
-        self._kept = _Keeper(self.world)
+        self._kept = Keeper(self.world)
         publishers: list[Publisher] = [self._kept, *([self._recorder] if self._recorder else [])]
         self._loop = Loop(self.controller, self.robot, self.robot.clock(), publishers)
         self.robot.connect()
@@ -116,56 +114,4 @@ class Stage:
         self.robot.stop()
         if self._recorder is not None:
             self._recorder.close()
-        sample, command, contact = self._kept.rows()
-        factor = (self.time - 0.02) / wall
-        return Trace(sample, command, contact, self.period, factor, self.parameters)
-
-
-class _Keeper:
-    """A publisher that keeps every cycle."""
-
-    def __init__(self, world: World) -> None:
-        self._world, self._count = world, 0
-        self._samples, self._commands = new(SAMPLE, FIRST_ROOM), new(COMMAND, FIRST_ROOM)
-        self._contacts = np.zeros((FIRST_ROOM, 6))
-
-    def publish(self, controller: Controller, loop: Any) -> None:
-        if self._count == len(self._samples):
-            self._samples, self._commands, self._contacts = (
-                np.concatenate([part, np.zeros_like(part)]) for part in (self._samples, self._commands, self._contacts)
-            )
-        self._samples[self._count] = controller.sample
-        self._commands[self._count] = controller.command
-        self._contacts[self._count] = self._world.contact_wrench
-        self._count += 1
-
-    def rows(self) -> tuple[NDArray[Any], NDArray[Any], Array]:
-        return self._samples[: self._count], self._commands[: self._count], self._contacts[: self._count]
-
-
-@dataclass(frozen=True)
-class Trace:
-    """Every cycle of a run."""
-
-    sample: NDArray[Any]  # (n,) SAMPLE
-    command: NDArray[Any]  # (n,) COMMAND
-    contact: Array  # (n, 6) true wrench of surfaces on the tool about the TCP, base axes [N, Nm]
-    period: float  # [s]
-    realtime_factor: float
-    parameters: Parameters
-
-    @property
-    def t(self) -> Array:
-        return np.arange(len(self.sample), dtype=np.float64) * self.period
-
-    def since(self, start: float, end: float = math.inf) -> "Trace":
-        """The part between two times [s]."""
-        window = (self.t >= start - 1e-9) & (self.t < end)
-        return Trace(
-            self.sample[window],
-            self.command[window],
-            self.contact[window],
-            self.period,
-            self.realtime_factor,
-            self.parameters,
-        )
+        return self._kept.trace(self.period, self.parameters, (self.time - 0.02) / wall)

@@ -16,8 +16,9 @@ import mujoco
 import numpy as np
 from numba import config, types
 
-from ur_admittance.core.compile import kernel, mat3, vec3
-from ur_admittance.core.spatial import cross, log_so3, multiply_transposed, rotate
+from ur_admittance.core.compile import kernel, vec3
+from ur_admittance.core.spatial import cross
+from ur_admittance.simulation.kernels.hand import push_tool
 
 F = np.float64
 I = np.int64  # noqa: E741
@@ -42,7 +43,10 @@ PLANT = np.dtype(
         ("payload_excess", F, 3),  # weight that the arm wrongly compensates, base axes [N]
         # the hand
         ("grip", F, 3),  # where the hand holds, in tool axes, from the tool's origin [m]
-        ("holding", I),
+        ("hand", I),  # what it does: kernels/hand.py
+        ("p_grab", F, 3),  # where it took hold, base axes [m]
+        ("R_grab", F, (3, 3)),
+        ("hand_displacement", F, 6),  # how far it has led the tool since then [m, rad]
         ("hand_stiffness", F, 2),  # [N/m, Nm/rad]
         ("hand_damping", F, 2),  # [Ns/m, Nms/rad]
         ("hand_from", F, 3),  # hand position at the start and the end of the period [m]
@@ -96,6 +100,7 @@ def _engine_function(name):
 
 mj_step1 = _engine_function("mj_step1")
 mj_step2 = _engine_function("mj_step2")
+mj_kinematics = _engine_function("mj_kinematics")
 
 
 @kernel
@@ -144,51 +149,6 @@ def joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc):
 
 
 @kernel
-def hand_force(plant, share, p_grip, R_tool, v, w, force, torque):
-    """Wrench of the hand on the tool about the grip: its push, and while it holds a spring and damper to the hand."""
-    for i in range(3):
-        force[i] = plant.push_from[i] + share * (plant.push_to[i] - plant.push_from[i])
-        torque[i] = plant.push_from[3 + i] + share * (plant.push_to[3 + i] - plant.push_from[3 + i])
-    if plant.holding == 0:
-        return
-    R_error = mat3()
-    turn = vec3()
-    multiply_transposed(plant.R_base_hand, R_tool, R_error)
-    log_so3(R_error, turn)
-    for i in range(3):
-        p = plant.hand_from[i] + share * (plant.hand_to[i] - plant.hand_from[i])
-        force[i] += plant.hand_stiffness[0] * (p - p_grip[i]) + plant.hand_damping[0] * (plant.hand_velocity[i] - v[i])
-        torque[i] += plant.hand_stiffness[1] * turn[i] + plant.hand_damping[1] * (plant.hand_velocity[3 + i] - w[i])
-
-
-@kernel
-def push_tool(plant, share, scale, h, p_tool, R_tool, p_com, velocity, origin, p_grip, force, torque, applied):
-    """The hand's wrench about the grip, its work, and the same wrench about the centre of mass for MuJoCo."""
-    lever = vec3()
-    v_grip = vec3()
-    w = vec3()
-    moment = vec3()
-    rotate(R_tool, plant.grip, p_grip)
-    for i in range(3):
-        p_grip[i] += p_tool[i]
-        lever[i] = p_grip[i] - origin[i]
-        w[i] = velocity[i]
-    cross(w, lever, v_grip)
-    for i in range(3):
-        v_grip[i] += velocity[3 + i]
-    hand_force(plant, share, p_grip, R_tool, v_grip, w, force, torque)
-    for i in range(3):
-        plant.hand_work += h * (force[i] * v_grip[i] + torque[i] * w[i])
-        plant.hand_wrench[i] += scale * force[i]
-        plant.hand_wrench[3 + i] += scale * torque[i]
-        lever[i] = p_grip[i] - p_com[i]
-        applied[i] = force[i]
-    cross(lever, force, moment)
-    for i in range(3):
-        applied[3 + i] = torque[i] + moment[i]
-
-
-@kernel
 def keep_truth(plant, scale, origin, p_tcp, p_grip, force, torque, external):
     """Add this step to the mean external wrench about the TCP, and to the part of it that the hand does not explain."""
     lever = vec3()
@@ -233,37 +193,13 @@ def report(plant, noise, period):
 
 
 @kernel
-def advance(
-    model,
-    data,
-    records,
-    q_end,
-    count,
-    h,
-    commands,
-    readings,
-    noise,
-    q,
-    qd,
-    qfrc,
-    bias,
-    axes,
-    anchors,
-    p_tool,
-    R_tool,
-    p_com,
-    p_tcp,
-    velocity,
-    origin,
-    applied,
-    external,
-    sensed,
-):
-    """``count`` physics steps towards ``q_end``. False when the motion or the command is out of all bounds.
+def advance(model, data, records, q_end, count, h, commands, readings, noise, views):
+    """``count`` physics steps of ``h`` [s] towards ``q_end``. False when motion or command are out of all bounds.
 
-    model, data: addresses of MuJoCo's structs; the arrays from q on are views of them. velocity, external: MuJoCo's
+    model, data: addresses of MuJoCo's structs; views: arrays inside them (World.views). velocity, external: MuJoCo's
     spatial vectors, angular first, about ``origin`` (the arm's centre of mass), base axes.
     """
+    q, qd, qfrc, bias, axes, anchors, p_tool, R_tool, p_com, p_tcp, velocity, origin, applied, external, sensed = views
     plant = records[0]
     p_grip = vec3()
     force = vec3()
