@@ -23,7 +23,9 @@ def test_a_unit_at_the_end_holds_for_both_numbers(text, unit, expected):
     assert parse_range("--x", text, unit) == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("text", ["", "..", "5..", "..5", "a", "20..5ms", "-1", "5kg", "nan", "1e999", "5...20ms", "1.2.3"])
+@pytest.mark.parametrize(
+    "text", ["", "..", "5..", "..5", "a", "20..5ms", "-1", "5kg", "nan", "1e999", "5...20ms", "1.2.3"]
+)
 def test_anything_else_is_refused_in_one_sentence(text):
     with pytest.raises(ParameterError, match=r"--delay .*: must be a number or a range low\.\.high"):
         parse_range("--delay", text, "s")
@@ -32,5 +34,5 @@ def test_anything_else_is_refused_in_one_sentence(text):
 def test_a_list_needs_the_right_number_of_numbers():
     assert numbers("--tool", "1.2, 0.05,0.15", (1, 3, 7)) == (1.2, 0.05, 0.15)
     for text in ("1,2", "a,b,c", "1,2,inf", ""):
-        with pytest.raises(ParameterError, match="--tool .*: must be 1 or 3 or 7 numbers"):
+        with pytest.raises(ParameterError, match=r"--tool .*: must be 1 or 3 or 7 numbers"):
             numbers("--tool", text, (1, 3, 7))

@@ -1,58 +1,52 @@
 """The same batches on a Dask cluster: a scheduler anywhere, workers with the same version of this package.
 
-A case is pure (its bits depend on nothing but itself), so that whatever a dead worker was doing is done again by
-another one, with the same result. Cases travel in small groups: one message carries some seconds of work.
+A job is pure (its bits depend on nothing but itself), so that whatever a dead worker was doing is done again by
+another one, with the same result. Jobs travel in small groups: one message carries a good part of a second of work.
 """
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Any
+from typing import Any, cast
 
-from ur_admittance.apps.tuning.batch import Count, Measure
+from ur_admittance.apps.tuning.batch import Count, Job, Threads, Values
 from ur_admittance.apps.tuning.certificate import versions
+from ur_admittance.apps.tuning.task import Task
 from ur_admittance.errors import SimulationError
-from ur_admittance.simulation import Case, simulate
 
-GROUP = 4  # cases of one message: half a second of work, against about a millisecond of overhead
-RETRIES = 5  # of a group whose worker died; Dask gives up on one that kills this many workers
+GROUP = 5  # jobs of one message: 0.3 s of work, against a few milliseconds of overhead
+RETRIES = 5  # of a group whose worker died
 CONNECT = 10.0  # [s] until a scheduler must have answered
+WHOLE_GENERATION = 1000  # candidates at once
 
 
-def run_group(cases: Sequence[Case], measure: Measure) -> list[dict[str, float]]:
+def run_group(task: Task, jobs: Sequence[Job]) -> list[Values]:
     """On a worker. One thread: Dask itself decides how many groups run side by side."""
-    return simulate(cases, measure, threads=1)
-
-
-def worker_versions() -> dict[str, str]:
-    return versions()
+    return Threads(1)(task, jobs)
 
 
 class Cluster:
     """`with Cluster("tcp://host:8786") as batch`: a Batch."""
 
+    candidates = WHOLE_GENERATION
+
     def __init__(self, address: str) -> None:
         try:
-            import distributed
+            from distributed import Client
         except ImportError:
             raise SimulationError("--scheduler needs Dask: pip install 'ur-admittance[cluster]'.") from None
         try:
-            self._client: Any = distributed.Client(address, timeout=CONNECT)
+            connect: Any = Client  # has no types
+            self._client: Any = connect(address, timeout=CONNECT, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
-            raise SimulationError(f"--scheduler {address}: no Dask scheduler answers there ({error}).") from None
-        self.candidates = 1000  # a whole generation
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise SimulationError(f"--scheduler {address}: no Dask scheduler answers there ({reason}).") from None
 
     def __enter__(self) -> "Cluster":
-        found = self._client.run(worker_versions)
-        if not found:
+        try:
+            _same_versions(self._client.run(versions))
+        except BaseException:
             self._client.close()
-            raise SimulationError("the scheduler has no workers; start some with: dask worker ADDRESS.")
-        mine = versions()
-        for worker, theirs in found.items():
-            different = [name for name in mine if mine[name] != theirs.get(name)]
-            if different:
-                self._client.close()
-                what = ", ".join(f"{name} {theirs.get(name)}, here {mine[name]}" for name in different)
-                raise SimulationError(f"worker {worker} has {what}: the same cases would give other bits.")
+            raise
         return self
 
     def __exit__(
@@ -60,23 +54,36 @@ class Cluster:
     ) -> None:
         self._client.close()
 
-    def __call__(
-        self, cases: Sequence[Case], measure: Measure, progress: Count | None = None
-    ) -> list[dict[str, float]]:
-        from distributed import as_completed
+    def __call__(self, task: Task, jobs: Sequence[Job], progress: Count | None = None) -> list[Values]:
+        import distributed
+        from distributed.scheduler import KilledWorker
 
-        groups = [list(cases[i : i + GROUP]) for i in range(0, len(cases), GROUP)]
-        futures = [self._client.submit(run_group, group, measure, pure=False, retries=RETRIES) for group in groups]
+        groups = [list(jobs[i : i + GROUP]) for i in range(0, len(jobs), GROUP)]
+        futures = [self._client.submit(run_group, task, group, pure=False, retries=RETRIES) for group in groups]
         order = {future.key: i for i, future in enumerate(futures)}
-        results: list[list[dict[str, float]]] = [[] for _ in groups]
-        done = 0
+        results: list[list[Values]] = [[] for _ in groups]
+        done, as_completed = 0, cast(Any, distributed).as_completed  # has no types
         try:
-            for future, result in as_completed(futures, with_results=True):
+            for future, result in as_completed(futures, loop=self._client.loop, with_results=True):
                 results[order[future.key]] = result
                 done += len(result)
                 if progress is not None:
-                    progress(done, len(cases))
-        except BaseException:
-            self._client.cancel(futures)
-            raise
+                    progress(done, len(jobs))
+        except KilledWorker as error:
+            raise SimulationError(f"the cluster gave up: {error}") from None
+        finally:
+            self._client.cancel([future for future in futures if not future.done()])
         return [values for group in results for values in group]
+
+
+def _same_versions(found: dict[str, dict[str, str]]) -> None:
+    """Other versions would give other bits, and a certificate names only one."""
+    if not found:
+        raise SimulationError("the Dask scheduler has no workers; start some with: dask worker ADDRESS.")
+    mine = versions()
+    for worker, theirs in found.items():
+        different = [
+            f"{name} {theirs.get(name)} (here {mine[name]})" for name in mine if mine[name] != theirs.get(name)
+        ]
+        if different:
+            raise SimulationError(f"the Dask worker {worker} has {', '.join(different)}: it would give other bits.")

@@ -73,9 +73,9 @@ def _where(panel: Any, result: Result, paint: dict[str, str]) -> None:
         height = [rival.certificate.worst_tenth[name] / f.scale for name, f in figures.items()]
         x = np.arange(len(figures)) + (i + 0.5) * wide - 0.4
         panel.bar(x, height, wide, color=paint[rival.name], label=rival.name)
-    for x, figure in enumerate(figures.values()):
+    for place, figure in enumerate(figures.values()):
         if np.isfinite(figure.limit) and figure.limit > 0.0:
-            panel.plot([x - 0.42, x + 0.42], [figure.limit / figure.scale] * 2, color="black", linewidth=1.2)
+            panel.plot([place - 0.42, place + 0.42], [figure.limit / figure.scale] * 2, color="black", linewidth=1.2)
     panel.set_xticks(
         range(len(figures)), [f"{name}\n/ {f.scale:g} {f.unit.strip('-')}" for name, f in figures.items()], fontsize=8
     )

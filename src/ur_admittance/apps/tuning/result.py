@@ -102,9 +102,17 @@ def _header(result: Result) -> str:
     return "".join(f"# {line}\n" for line in lines)
 
 
-def write_text(path: Path, text: str) -> None:
+def make_folder(path: Path) -> None:
+    """In which the file will be."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise ParameterError(f"{path.parent}: cannot be made ({error.strerror}).") from None
+
+
+def write_text(path: Path, text: str) -> None:
+    make_folder(path)
+    try:
         part = path.with_name(f".{path.name}.part")
         part.write_text(text, encoding="utf-8")
         part.replace(path)  # at once: nobody reads half a file

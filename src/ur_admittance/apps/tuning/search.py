@@ -14,13 +14,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ur_admittance.apps.tuning.batch import Batch
+from ur_admittance.apps.tuning.batch import Batch, Job
 from ur_admittance.apps.tuning.score import HOPELESS, cost, worst_tenth
 from ur_admittance.apps.tuning.screen import hopeless_share
-from ur_admittance.apps.tuning.task import SEARCH, Task, with_parameters
+from ur_admittance.apps.tuning.task import SEARCH, Task
 from ur_admittance.errors import ParameterError
 from ur_admittance.params import Parameters
-from ur_admittance.simulation import Case
 
 if TYPE_CHECKING:
     from optuna import Study
@@ -73,13 +72,13 @@ def search(
     """The best candidate within the budget. Ctrl-C ends it early and keeps the best."""
     study = _open(task, seed, budget, journal, resume)
     began, progress, interrupted = time.monotonic(), Progress(), False
-    cases = [task.case(seed, SEARCH, i) for i in range(budget.cases)]
-    score = _Scorer(task, cases, batch, progress, show)
+    score = _Scorer(task, seed, budget.cases, batch, progress, show)
     try:
         while True:
-            progress.trials = _told(study)
-            progress.best = min((t.value for t in study.trials if t.value is not None), default=math.inf)
-            waiting = [t for t in study.trials if not t.state.is_finished()] or _ask(study, task, seed, budget.trials)
+            trials = study.get_trials(deepcopy=False)
+            progress.trials = sum(trial.state.is_finished() for trial in trials)
+            progress.best = min((trial.value for trial in trials if trial.value is not None), default=math.inf)
+            waiting = [t for t in trials if not t.state.is_finished()] or _ask(study, task, seed, budget.trials)
             if not waiting or time.monotonic() - began > 60.0 * budget.minutes:
                 break
             some = waiting[: batch.candidates]
@@ -107,16 +106,17 @@ class _Scorer:
     """Scores of candidates on the same cases, all of them in one batch."""
 
     def __init__(
-        self, task: Task, cases: Sequence[Case], batch: Batch, progress: Progress, show: Callable[[Progress], Any]
+        self, task: Task, seed: int, cases: int, batch: Batch, progress: Progress, show: Callable[[Progress], Any]
     ) -> None:
-        self._task, self._cases, self._batch, self._progress, self._show = task, cases, batch, progress, show
+        self._task, self._batch, self._progress, self._show = task, batch, progress, show
+        self._seed, self._cases = seed, [task.case(seed, SEARCH, i) for i in range(cases)]
 
     def __call__(self, candidates: Sequence[Parameters]) -> list[float]:
         shares = [hopeless_share(self._task, parameters, self._cases) for parameters in candidates]
         live = [p for p, share in zip(candidates, shares, strict=True) if share == 0.0]
-        cases = [with_parameters(case, parameters) for parameters in live for case in self._cases]
-        results = self._batch(cases, self._task.measure, self._count) if cases else []
-        self._progress.simulated += len(cases)
+        jobs = [Job(self._seed, SEARCH, i, parameters) for parameters in live for i in range(len(self._cases))]
+        results = self._batch(self._task, jobs, self._count) if jobs else []
+        self._progress.simulated += len(jobs)
         self._progress.hopeless += len(candidates) - len(live)
         costs = iter([cost(self._task.figures, values) for values in results])
         return [
@@ -129,7 +129,7 @@ class _Scorer:
 
 
 def _told(study: "Study") -> int:
-    return sum(trial.state.is_finished() for trial in study.trials)
+    return sum(trial.state.is_finished() for trial in study.get_trials(deepcopy=False))
 
 
 def _ask(study: "Study", task: Task, seed: int, most: int) -> list[Any]:
@@ -139,21 +139,24 @@ def _ask(study: "Study", task: Task, seed: int, most: int) -> list[Any]:
     distributions: dict[str, Any] = {
         u.name: optuna.distributions.FloatDistribution(u.low, u.high, log=u.log) for u in task.unknowns
     }
-    if not study.trials:
+    count = len(study.get_trials(deepcopy=False))
+    if count == 0:
         ours = [p for name, p in task.rivals().items() if p.contact.stabilizer]
         starts = [{u.name: u.of(parameters) for u in task.unknowns} for parameters in ours]
         for start in [start for i, start in enumerate(starts) if start not in starts[:i]]:
             study.enqueue_trial(start)
             study.ask(distributions)
-    elif len(study.trials) + POPULATION <= most:  # generations are never cut: a longer search goes on the same way
+    elif count + POPULATION <= most:  # generations are never cut: a longer search goes on the same way
         generation = study.user_attrs.get("generation", 0) + 1
         study.set_user_attr("generation", generation)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)  # x0 and sigma0 leave with Optuna 6; pyproject.toml stays below
+            warnings.simplefilter(
+                "ignore", FutureWarning
+            )  # x0 and sigma0 leave with Optuna 6; pyproject.toml stays below
             study.sampler = _sampler(study, seed, generation)
             for _ in range(POPULATION):
                 study.ask(distributions)
-    return [t for t in study.trials if not t.state.is_finished()]
+    return [t for t in study.get_trials(deepcopy=False) if not t.state.is_finished()]
 
 
 def _sampler(study: "Study", seed: int, generation: int) -> Any:

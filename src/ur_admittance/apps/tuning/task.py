@@ -4,7 +4,6 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -31,6 +30,8 @@ STREAMS = 2
 DIGITS = 4  # of an unknown; more would mean nothing
 LARGEST_SEED = 2**30  # seed, stream and index share the 63 bits of a case's seed
 PHYSICS_STEP = 0.001  # [s] the simulated delay is a whole number of these
+SOME = 1.0  # [s] any length: the task puts its own script in
+ACTIVATED = 0.1  # [s] when every episode begins to move
 STOPPED = Figure("-", 0.1, 0.0, "share of the time that the arm stood still after a fault")
 
 
@@ -48,7 +49,7 @@ class Task(ABC):
     def figures(self) -> dict[str, Figure]:
         """What is measured, with scales and limits."""
 
-    @cached_property
+    @property
     def unknowns(self) -> tuple[Unknown, ...]:
         return (*self._unknowns(), *response_time(self.knowledge))
 
@@ -81,7 +82,7 @@ class Task(ABC):
         rng = np.random.default_rng([seed, stream, index])
         delay, mass = k.delay.stepwise(rng, PHYSICS_STEP), k.mass.uniform(rng)
         case = Case(
-            script=Script(0.0),
+            script=self.script(SOME),
             parameters=k.base,
             robot=k.robots[index % len(k.robots)],
             tool=replace(k.tool, mass=mass),
@@ -96,6 +97,12 @@ class Task(ABC):
         poses = self.knowledge.poses
         spread = tool_down(rng)  # drawn in any case: a given pose changes nothing else
         return poses[int(rng.integers(len(poses)))] if poses else spread
+
+    def script(self, seconds: float) -> Script:
+        """An episode that begins to move at ACTIVATED."""
+        script = Script(seconds, 1.0 / self.knowledge.base.control_rate)
+        script.activate(ACTIVATED)
+        return script
 
     def candidate(self, values: Mapping[str, float]) -> Parameters:
         """Parameters of a candidate of the search, each number with DIGITS digits: a file that people can read."""

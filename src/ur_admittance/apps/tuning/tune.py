@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ur_admittance.apps.tuning.batch import Batch
+from ur_admittance.apps.tuning.batch import Batch, Job
 from ur_admittance.apps.tuning.certificate import certify
-from ur_admittance.apps.tuning.result import Result, Rival, parameter_text, write_text
+from ur_admittance.apps.tuning.result import Result, Rival, make_folder, parameter_text, write_text
 from ur_admittance.apps.tuning.score import cost
 from ur_admittance.apps.tuning.search import Budget, Progress, search
-from ur_admittance.apps.tuning.task import FRESH, LARGEST_SEED, Task, with_parameters
+from ur_admittance.apps.tuning.task import FRESH, LARGEST_SEED, Task
 from ur_admittance.errors import ParameterError
 from ur_admittance.params import Parameters
 
@@ -36,6 +36,7 @@ def tune(
     """Search, then certify with fresh cases. Ctrl-C in the search ends it there, and keeps the best found so far."""
     _check(seed, budget, out, fresh, resume)
     began = time.monotonic()
+    make_folder(out)
     found = search(task, seed, budget, batch, journal_of(out), resume=resume, show=show)
     result = Result(task, seed, budget, found)
     write_text(out, parameter_text(result))
@@ -57,8 +58,8 @@ def journal_of(out: Path) -> Path:
 
 
 def _run(task: Task, seed: int, batch: Batch, name: str, parameters: Parameters, cases: int, say: Say) -> Rival:
-    drawn = [with_parameters(task.case(seed, FRESH, i), parameters) for i in range(cases)]
-    results = batch(drawn, task.measure, lambda done, total: say(f"{name} on fresh cases", done, total))
+    jobs = [Job(seed, FRESH, i, parameters) for i in range(cases)]
+    results = batch(task, jobs, lambda done, total: say(f"{name} on fresh cases", done, total))
     costs = [cost(task.figures, values) for values in results]
     return Rival(name, parameters, results, costs, certify(task.figures, results, costs))
 

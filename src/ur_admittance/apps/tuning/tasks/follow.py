@@ -11,13 +11,13 @@ from ur_admittance.apps.scenarios.outcome import rms
 from ur_admittance.apps.scenarios.touching import pressing
 from ur_admittance.apps.tuning import unknowns as u
 from ur_admittance.apps.tuning.score import Figure
-from ur_admittance.apps.tuning.task import STOPPED, Task, stopped_share
+from ur_admittance.apps.tuning.task import ACTIVATED, STOPPED, Task, stopped_share
 from ur_admittance.apps.tuning.unknowns import Unknown
-from ur_admittance.simulation import Case, Environment, Script, Trace
+from ur_admittance.simulation import Case, Environment, Trace
 
 Array = NDArray[np.float64]
 
-ACTIVATED, SLIDES, STARTING, LONGEST = 0.1, 2.5, 0.3, 3.0  # [s] on, begins to slide, until full speed, of sliding
+SLIDES, STARTING, LONGEST = 2.5, 0.3, 3.0  # [s] begins to slide, until full speed, of sliding
 SETTLED = 0.5  # [s] of sliding after which the error counts: the normal has been found
 LENGTH = 0.1  # [m] slid at most
 GAPS = (0.002, 0.006)  # [m]
@@ -59,8 +59,7 @@ class Follow(Task):
             Environment.cylinder(radius, stiffness, **around),
         )[int(rng.integers(3))]
         seconds = min(LONGEST, LENGTH / speed)
-        script = Script(SLIDES + seconds)
-        script.activate(ACTIVATED)
+        script = self.script(SLIDES + seconds)
         twists = np.zeros((round(seconds / script.period), 6))
         since = np.arange(len(twists)) * script.period
         twists[:, 0] = speed * np.minimum(1.0, since / STARTING)  # nobody starts at full speed

@@ -12,11 +12,11 @@ from ur_admittance.apps.tuning import unknowns as u
 from ur_admittance.apps.tuning.score import Figure
 from ur_admittance.apps.tuning.task import STOPPED, Task, stopped_share
 from ur_admittance.apps.tuning.unknowns import Unknown
-from ur_admittance.simulation import Case, Environment, Script, Trace
+from ur_admittance.simulation import Case, Environment, Trace
 
 Array = NDArray[np.float64]
 
-ACTIVATED, GRABBED = 0.1, 0.3  # [s]
+GRABBED = 0.3  # [s]
 LEAD, STILL, FREE, LOWER, PRESSED = 1.2, 1.0, 0.6, 2.5, 2.0  # [s] led, held still, let go, lowered, pressed on
 HELD, RELEASED = GRABBED + LEAD, GRABBED + LEAD + STILL  # [s] begins of these parts
 LOWERED = RELEASED + FREE
@@ -65,8 +65,7 @@ class Guide(Task):
         place[2] = abs(place[2])  # away from the table
         press, gap = float(rng.uniform(*PRESSES)), float(rng.uniform(*GAPS))
         down = np.array([0.0, 0.0, -(place[2] + gap + press / grip)])
-        script = Script(SECONDS)
-        script.activate(ACTIVATED)
+        script = self.script(SECONDS)
         firm: dict[str, Any] = {"stiffness": (grip, 0.015 * grip), "damping": (damping, 0.015 * damping)}
         script.grab(GRABBED, _moved(place, LEAD, STILL, script.period), **firm)
         script.grab(LOWERED, _moved(down, LOWER, PRESSED, script.period), **firm)
@@ -84,7 +83,7 @@ class Guide(Task):
         coast, pressed = p[part(RELEASED, LOWERED)], trace.contact[part(SECONDS - 1.0, SECONDS), 2]
         if trace.diverged or len(pressed) == 0:
             return {name: 10.0 * figure.scale for name, figure in self.figures.items()} | {"stopped": 1.0}
-        target = p[part(GRABBED, HELD)][0] + case.script.rows["displacement"][part(0.0, RELEASED)][-1, :3]
+        target = p[part(GRABBED, HELD)][0] + case.script.rows["hand_values"][part(0.0, RELEASED)][-1, :3]
         return {
             "effort": float(lead.mean()),
             "peak": float(lead.max()),

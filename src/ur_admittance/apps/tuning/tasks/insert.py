@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 from ur_admittance.apps.scenarios.insertion import CHAMFER, DEPTH, GAP, joints_at
 from ur_admittance.apps.tuning import unknowns as u
 from ur_admittance.apps.tuning.score import Figure
-from ur_admittance.apps.tuning.task import STOPPED, Task, stopped_share
+from ur_admittance.apps.tuning.task import ACTIVATED, STOPPED, Task, stopped_share
 from ur_admittance.apps.tuning.unknowns import Unknown
 from ur_admittance.core.spatial import exp_so3
 from ur_admittance.model import robot_model
-from ur_admittance.simulation import Case, Environment, Script, Trace
+from ur_admittance.simulation import Case, Environment, Trace
 
 Array = NDArray[np.float64]
 
-SECONDS, ACTIVATED = 10.0, 0.1  # [s]
+SECONDS = 10.0  # [s]
 CLEARANCES = (0.0002, 0.0005)  # [m] on each side
 OFF, TILT = 0.002, math.radians(2.0)  # largest error of the start pose: within the chamfer
 FRICTIONS = (0.05, 0.3)
@@ -57,12 +57,12 @@ class Insert(Task):
         tool = replace(case.tool, shape="peg")
         clearance, aside, axis = float(rng.uniform(*CLEARANCES)), *rng.uniform(0.0, 2.0 * math.pi, 2)
         off, tilt = OFF * math.sqrt(rng.uniform()), float(rng.uniform(0.0, TILT))  # evenly over the disc
-        model, tcp = robot_model(case.robot), np.array(tool.tcp)
-        R, p = model.forward(case.q)
+        model, tcp, nominal = robot_model(case.robot), np.array(tool.tcp), np.array(case.q)
+        R, p = model.forward(nominal)
         tip, turn = p + R @ tcp, np.empty((3, 3))
         exp_so3(tilt * np.array([math.cos(axis), math.sin(axis), 0.0]), turn)
         moved = tip + off * np.array([math.cos(aside), math.sin(aside), 0.0])
-        q = joints_at(model, case.q, turn @ R, moved, tcp)
+        q = joints_at(model, nominal, turn @ R, moved, tcp)
         environment = Environment.hole(
             tool.radius,
             clearance,
@@ -72,9 +72,7 @@ class Insert(Task):
             friction=float(rng.uniform(*FRICTIONS)),
             at=(float(tip[0]), float(tip[1]), float(tip[2]) - GAP),
         )
-        script = Script(SECONDS)
-        script.activate(ACTIVATED)
-        return replace(case, script=script, environment=environment, tool=tool, q=tuple(map(float, q)))
+        return replace(case, script=self.script(SECONDS), environment=environment, tool=tool, q=tuple(map(float, q)))
 
     def curve(self, case: Case, trace: Trace) -> tuple[str, Array]:
         return "contact force [N]", np.linalg.norm(trace.contact[:, :3], axis=1)

@@ -10,13 +10,13 @@ from ur_admittance.apps.scenarios.outcome import settling_time
 from ur_admittance.apps.scenarios.touching import pressing
 from ur_admittance.apps.tuning import unknowns as u
 from ur_admittance.apps.tuning.score import Figure
-from ur_admittance.apps.tuning.task import STOPPED, Task, stopped_share
+from ur_admittance.apps.tuning.task import ACTIVATED, STOPPED, Task, stopped_share
 from ur_admittance.apps.tuning.unknowns import Unknown
-from ur_admittance.simulation import Case, Environment, Script, Trace
+from ur_admittance.simulation import Case, Environment, Trace
 
 Array = NDArray[np.float64]
 
-SECONDS, ACTIVATED, HELD = 5.0, 0.1, 2.0  # [s] an episode, when it begins to move, its last part, in which it holds
+SECONDS, HELD = 5.0, 2.0  # [s] an episode, and its last part, in which it holds
 GAPS = (0.002, 0.006)  # [m]
 FRICTIONS = (0.05, 0.4)
 TOUCH = 0.5  # [N] of true force is a contact
@@ -52,9 +52,7 @@ class Press(Task):
         environment = Environment.floor(
             stiffness, gap=float(rng.uniform(*GAPS)), friction=float(rng.uniform(*FRICTIONS))
         )
-        script = Script(SECONDS)
-        script.activate(ACTIVATED)
-        return replace(case, script=script, environment=environment)
+        return replace(case, script=self.script(SECONDS), environment=environment)
 
     def curve(self, case: Case, trace: Trace) -> tuple[str, Array]:
         return "force of the surface [N]", trace.contact[:, 2]
