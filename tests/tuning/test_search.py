@@ -6,7 +6,7 @@ import pytest
 
 from ur_admittance.apps.tuning import search as search_module
 from ur_admittance.apps.tuning.knowledge import Knowledge, Range
-from ur_admittance.apps.tuning.score import HOPELESS
+from ur_admittance.apps.tuning.score import REFUSED
 from ur_admittance.apps.tuning.search import Budget, search
 from ur_admittance.apps.tuning.tasks import Press
 from ur_admittance.errors import ParameterError
@@ -19,7 +19,7 @@ BUDGET = Budget(cases=3, trials=30)
 def _needs_optuna(optional, monkeypatch):
     optional("optuna")
     optional("cmaes")
-    monkeypatch.setattr(search_module, "hopeless_share", lambda task, parameters, cases: 0.0)
+    monkeypatch.setattr(search_module, "refused_share", lambda task, parameters, cases: 0.0)
 
 
 class Hill:
@@ -92,16 +92,16 @@ def test_ctrl_c_before_the_first_candidate_has_nothing_to_keep(task, tmp_path):
         search(task, 0, BUDGET, Hill(task, 0), tmp_path / "a.journal")
 
 
-def test_hopeless_candidates_are_not_simulated(task, tmp_path, monkeypatch):
+def test_refused_candidates_are_not_simulated(task, tmp_path, monkeypatch):
     monkeypatch.setattr(
-        search_module, "hopeless_share", lambda t, p, cases: 0.5 if p.admittance.damping[0] < 100.0 else 0.0
+        search_module, "refused_share", lambda t, p, cases: 0.5 if p.admittance.damping[0] < 100.0 else 0.0
     )
     hill = Hill(task)
     found = search(task, 0, Budget(3, 40), hill, tmp_path / "a.journal")
-    assert found.hopeless > 0
+    assert found.refused > 0
     assert all(values["damping"] >= 100.0 for values in hill.seen)
-    assert found.simulated == 3 * (found.trials - found.hopeless)
-    assert found.score < HOPELESS
+    assert found.simulated == 3 * (found.trials - found.refused)
+    assert found.score < REFUSED
 
 
 def test_a_whole_generation_can_run_at_once_with_the_same_result(task, tmp_path):

@@ -49,6 +49,9 @@ def tune(
     cases: Annotated[int, typer.Option(help="Random cases that every candidate meets.")] = 40,
     trials: Annotated[int, typer.Option(help="Candidates, at most.")] = 160,
     minutes: Annotated[float, typer.Option(help="End the search after this time.")] = math.inf,
+    reserve: Annotated[
+        float, typer.Option(help="Damping in contact over the least that the stability model needs, at least.")
+    ] = 2.0,
     fresh: Annotated[int, typer.Option(help="Fresh cases of the certificate.")] = 1000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same parameters.")] = 0,
     out: Annotated[Path, typer.Option(help="Parameter file to write; the search is kept beside it (.journal).")] = Path(
@@ -79,6 +82,7 @@ def tune(
             "delay": Range(*parse_range("--delay", delay, "s")),
             "speed": Range(*parse_range("--speed", speed or SPEEDS.get(task, SPEED), "m/s")),
             "force": force,
+            "reserve": reserve,
             "poses": tuple(numbers("--pose", text, (6,)) for text in pose or []),
         },
         tool,
@@ -169,7 +173,7 @@ def _print(result: "Result", out: Path, report: Path | None) -> None:
     found, figures = result.found, result.task.figures
     console.print(
         f"{found.trials} candidates, {found.simulated} simulations in {found.seconds:.0f} s "
-        f"({found.hopeless} candidates refused by the stability model); score {found.score:.3g}",
+        f"({found.refused} candidates refused without simulation); score {found.score:.3g}",
         highlight=False,
     )
     if result.contest:

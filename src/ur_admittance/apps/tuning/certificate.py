@@ -61,6 +61,7 @@ class Certificate:
     worst: dict[str, float]  # figure -> largest value
     worst_tenth: dict[str, float]  # figure -> mean of its largest tenth
     worst_case: int  # index of the most expensive fresh case
+    reserve: float | None = None  # least damping in contact over what the stability model needs; None: not computed
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -72,6 +73,7 @@ class Certificate:
             "worst": self.worst,
             "worst_tenth": self.worst_tenth,
             "worst_case": self.worst_case,
+            "least_reserve": self.reserve,
             "versions": versions(),
         }
 

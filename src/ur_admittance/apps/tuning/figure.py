@@ -89,17 +89,20 @@ def _where(panel: Any, result: Result, paint: dict[str, str]) -> None:
 def _worst(panel: Any, result: Result, worst: Mapping[str, Trace], paint: dict[str, str]) -> None:
     assert result.certificate is not None
     case = result.task.case(result.seed, FRESH, result.certificate.worst_case)
-    label = ""
+    label, highest = "", 0.0
     for name, trace in reversed(list(worst.items())):  # the tuned one on top
         label, curve = result.task.curve(case, trace)
-        panel.plot(trace.t[: len(curve)], curve, color=paint[name], linewidth=_width(name), label=name)
-    panel.set(xlabel="time [s]", ylabel=label)
+        plain = name == result.contest[-1].name
+        highest = highest if plain else max(highest, float(np.max(curve)))
+        style = {"linewidth": 0.8, "alpha": 0.6} if plain else {"linewidth": _width(name)}
+        panel.plot(trace.t[: len(curve)], curve, color=paint[name], label=name, **style)
+    panel.set(xlabel="time [s]", ylabel=label, ylim=(-0.05 * highest, 1.6 * highest))  # a bounce is cut off
     stiffness = case.environment.stiffness
     panel.set_title(
         f"Worst fresh case of the tuned: {case.robot}, {stiffness / 1e3:.3g} kN/m, {1e3 * case.servo.delay:.1f} ms",
         fontsize=10,
     )
-    panel.legend(fontsize=8, frameon=False)
+    panel.legend(fontsize=8, loc="upper right")
 
 
 def _margin(panel: Any, result: Result, paint: dict[str, str]) -> None:
@@ -113,6 +116,8 @@ def _margin(panel: Any, result: Result, paint: dict[str, str]) -> None:
     panel.fill_between(
         stiffness, early, late, color="0.5", alpha=0.3, linewidth=0, label="needed, shortest to longest delay"
     )
+    demanded = task.reserve * np.array(late)
+    panel.plot(stiffness, demanded, ":", color="0.3", linewidth=1.2, label=f"{task.reserve:g} times the needed")
     panel.fill_between(stiffness, 0.0, early, color="0.5", alpha=0.12, linewidth=0)
     for rival in result.contest:
         damping = [contact_damping(rival.parameters, float(k), arm) for k in stiffness]

@@ -1,13 +1,15 @@
 """What the user knows of the cell: which arms, which tool, and between which bounds everything else lies."""
 
+import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.analysis.stability import RESERVE
 from ur_admittance.apps.scenarios.stage import NOISE, SERVO, TOOL
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import rotation_from_rpy
@@ -63,6 +65,7 @@ class Knowledge:
     mass: Range = Range(1.0, 1.0)  # [kg] of the tool, known to the controller by calibration
     speed: Range = Range(0.02, 0.05)  # [m/s] of the motion along the surface or of the hand
     force: float = 10.0  # [N] to press with
+    reserve: float = RESERVE  # damping in contact over the least that the stability model needs, at least
     poses: tuple[Joints, ...] = ()  # [rad] empty: a spread with the tool pointing down
     tool: Tool = TOOL
     servo: Servo = SERVO  # its delay is replaced by the range
@@ -76,6 +79,8 @@ class Knowledge:
             raise ParameterError(f"--stiffness {self.stiffness.low:g} N/m: must be > 0.")
         if not self.speed.low > 0.0:
             raise ParameterError(f"--speed {self.speed.low:g} m/s: must be > 0.")
+        if not self.reserve >= 1.0:
+            raise ParameterError(f"--reserve {self.reserve:g}: must be >= 1.")
         limit = self.base.safety.max_force
         if not 0.0 < self.force <= 0.5 * limit:
             raise ParameterError(
@@ -96,18 +101,18 @@ class Knowledge:
             "tool_mass_kg": [self.mass.low, self.mass.high],
             "speed_m_per_s": [self.speed.low, self.speed.high],
             "force_N": self.force,
+            "reserve": self.reserve,
             "poses_rad": [list(pose) for pose in self.poses] or "spread, tool down",
-            "tool": {"com_m": list(self.tool.com), "tcp_m": list(self.tool.tcp)},
-            "servo": {
-                "lag_hz": self.servo.lag_hz,
-                "stiffness_Nm_per_rad": None if self.servo.stiffness is None else list(self.servo.stiffness),
-            },
-            "sensor": {
-                "noise_N": self.sensor.noise_force,
-                "noise_Nm": self.sensor.noise_torque,
-                "delay_s": self.sensor.delay,
-            },
+            "tool": _plain(self.tool),
+            "servo": _plain(self.servo),
+            "sensor": _plain(self.sensor),
         }
+
+
+def _plain(device: Tool | Servo | FtSensor) -> dict[str, Any]:
+    """Every field, as JSON has it: lists, and no infinity."""
+    values = json.loads(json.dumps(asdict(device)).replace("Infinity", "null"))
+    return dict(values)
 
 
 def of_parameters(parameters: Parameters) -> dict[str, Any]:

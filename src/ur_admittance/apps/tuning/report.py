@@ -10,8 +10,6 @@ from ur_admittance.apps.tuning.task import FRESH, with_parameters
 from ur_admittance.errors import ParameterError
 from ur_admittance.simulation import Trace, simulate
 
-SHOWN = 2  # rivals whose trace of the worst case is drawn: the best and plain admittance
-
 
 def write_report(result: Result, folder: Path) -> list[Path]:
     """All files of the report, in a new or empty folder."""
@@ -64,6 +62,7 @@ def markdown(result: Result) -> str:
         f"{1e3 * known.speed.low:g} to {1e3 * known.speed.high:g} mm/s.",
         f"- Failed: {certificate.failed}. One-sided 95 % bound (Clopper and Pearson) on the share of failures: "
         f"{100 * certificate.bound:.3g} %.",
+        f"- Reserve: in contact the damping is at least {certificate.reserve:.3g} times what the stability model needs.",
         f"- Versions: {', '.join(f'{name} {text}' for name, text in certificate.as_dict()['versions'].items())}.",
         "- It holds in simulation, inside these ranges. It is no safety function.",
         "",
@@ -82,7 +81,7 @@ def markdown(result: Result) -> str:
     ]
     lines += [
         "",
-        f"{found.trials} candidates, {found.hopeless} of this run refused by the stability model, {found.simulated} "
+        f"{found.trials} candidates, {found.refused} of this run refused without simulation, {found.simulated} "
         f"simulations in {found.seconds:.0f} s; with certificate and comparison {result.seconds:.0f} s.",
         "",
         f"## Worst tenth on the same {len(result.contest[0].costs)} fresh cases",

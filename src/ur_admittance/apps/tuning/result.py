@@ -44,7 +44,7 @@ class Result:
             "seed": self.seed,
             "cases": self.budget.cases,
             "trials": self.found.trials,
-            "hopeless": self.found.hopeless,
+            "refused": self.found.refused,
             "simulations": self.found.simulated,
             "search_seconds": round(self.found.seconds, 1),
             "seconds": round(self.seconds, 1),

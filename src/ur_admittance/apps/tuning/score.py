@@ -16,7 +16,7 @@ import numpy as np
 WORST_SHARE = 0.1  # the mean of this share of the cases is the score
 STRAIGHT = 3.0  # a figure up to this many scales counts in proportion
 BROKEN = 10.0  # for each limit that is broken: more than all figures that keep theirs cost together
-HOPELESS = 1000.0  # of a candidate that the stability model refuses: worse than any that was simulated
+REFUSED = 1000.0  # of a candidate that is not simulated (screen.py): worse than any that is
 
 
 @dataclass(frozen=True)

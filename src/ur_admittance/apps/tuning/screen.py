@@ -1,7 +1,11 @@
-"""Throw out hopeless candidates before anything is simulated: the stability model of analysis/ knows them.
+"""Refuse candidates before anything is simulated: the stability model and two lines of algebra know them.
 
-A candidate is hopeless when some case would bounce even with SLACK times the damping that it has in that contact:
-the damping of the law, or what the stabiliser raises it to. The slack covers what the model simplifies.
+    no reserve           the loop would bounce with the damping that it has in contact divided by `--reserve`
+    hits too hard        until the arm responds it moves on: the force grows by K_ser v T beyond the wanted one
+    never settles        the force settles with D / K_ser
+
+The first is a demand, not a forecast: simulation alone would find parameters that just do not bounce, and a real arm is
+never quite the simulated one. The others must fail with a factor of SLACK to spare, for what the formulas leave out.
 """
 
 import math
@@ -10,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ur_admittance.analysis import Arm, Loop, loop_of
+from ur_admittance.analysis import Arm, Loop, loop_of, minimum_damping
 from ur_admittance.analysis.discrete import is_stable
 from ur_admittance.apps.tuning.task import Task
 from ur_admittance.model import robot_model
@@ -18,7 +22,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.params.record import loop_delay
 from ur_admittance.simulation import Case
 
-SLACK = 1.5  # times the damping with which a thrown-out candidate would still bounce
+SLACK = 1.5
 AXIS = 2  # all tasks touch along z
 
 
@@ -53,11 +57,28 @@ def contact_loop(parameters: Parameters, case: Case, stiffness: float) -> Loop:
     return loop.with_damping(contact_damping(parameters, stiffness, arm))
 
 
-def hopeless_share(task: Task, parameters: Parameters, cases: Sequence[Case]) -> float:
-    """Share of the cases that would bounce for certain; 0: worth a simulation."""
-    certain = 0
-    for case in cases:
-        stiffness = task.touched(case)
-        loop = contact_loop(parameters, case, stiffness)
-        certain += not is_stable(loop.with_damping(SLACK * loop.damping), stiffness, case.environment.damping)
-    return certain / len(cases)
+def refused(task: Task, parameters: Parameters, case: Case) -> bool:
+    """Whether these parameters are not worth a simulation of this case."""
+    stiffness = task.touched(case)
+    loop = contact_loop(parameters, case, stiffness)
+    if not is_stable(loop.with_damping(loop.damping / task.reserve), stiffness, case.environment.damping):
+        return True
+    if not parameters.admittance.force_axes[AXIS]:
+        return False
+    wanted, own = task.knowledge.force, parameters.admittance.effective_damping[AXIS]
+    in_series = stiffness * loop.arm.stiffness / (stiffness + loop.arm.stiffness)
+    speed = min(parameters.contact.approach_speed[0], wanted / own)
+    too_hard = in_series * speed * loop.loop_delay > SLACK * (task.largest_force - wanted)
+    return too_hard or own / in_series > SLACK * task.slowest_settling
+
+
+def refused_share(task: Task, parameters: Parameters, cases: Sequence[Case]) -> float:
+    """Share of the cases for which they are refused; 0: worth a simulation."""
+    return sum(refused(task, parameters, case) for case in cases) / len(cases)
+
+
+def reserve(task: Task, parameters: Parameters, case: Case) -> float:
+    """Damping in contact over the least that the stability model needs in this case."""
+    stiffness = task.touched(case)
+    loop = contact_loop(parameters, case, stiffness)
+    return loop.damping / minimum_damping(loop, stiffness, case.environment.damping)

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ur_admittance.apps.tuning.batch import Batch, Job
-from ur_admittance.apps.tuning.score import HOPELESS, cost, worst_tenth
-from ur_admittance.apps.tuning.screen import hopeless_share
+from ur_admittance.apps.tuning.score import REFUSED, cost, worst_tenth
+from ur_admittance.apps.tuning.screen import refused_share
 from ur_admittance.apps.tuning.task import SEARCH, Task
 from ur_admittance.errors import ParameterError
 from ur_admittance.params import Parameters
@@ -42,7 +42,7 @@ class Progress:
 
     trials: int = 0  # told so far, in all runs
     simulated: int = 0  # cases in this run
-    hopeless: int = 0  # candidates refused without simulation, in this run
+    refused: int = 0  # candidates refused without simulation, in this run
     best: float = math.inf
     share: float = 0.0  # of the present batch that is done
 
@@ -54,7 +54,7 @@ class Found:
     score: float
     trials: int
     simulated: int  # in this run
-    hopeless: int  # in this run
+    refused: int  # in this run
     seconds: float  # of this run
     interrupted: bool
 
@@ -96,7 +96,7 @@ def search(
         best.value,
         _told(study),
         progress.simulated,
-        progress.hopeless,
+        progress.refused,
         time.monotonic() - began,
         interrupted,
     )
@@ -112,15 +112,15 @@ class _Scorer:
         self._seed, self._cases = seed, [task.case(seed, SEARCH, i) for i in range(cases)]
 
     def __call__(self, candidates: Sequence[Parameters]) -> list[float]:
-        shares = [hopeless_share(self._task, parameters, self._cases) for parameters in candidates]
+        shares = [refused_share(self._task, parameters, self._cases) for parameters in candidates]
         live = [p for p, share in zip(candidates, shares, strict=True) if share == 0.0]
         jobs = [Job(self._seed, SEARCH, i, parameters) for parameters in live for i in range(len(self._cases))]
         results = self._batch(self._task, jobs, self._count) if jobs else []
         self._progress.simulated += len(jobs)
-        self._progress.hopeless += len(candidates) - len(live)
+        self._progress.refused += len(candidates) - len(live)
         costs = iter([cost(self._task.figures, values) for values in results])
         return [
-            HOPELESS * (1.0 + share) if share else worst_tenth([next(costs) for _ in self._cases]) for share in shares
+            REFUSED * (1.0 + share) if share else worst_tenth([next(costs) for _ in self._cases]) for share in shares
         ]
 
     def _count(self, done: int, total: int) -> None:

@@ -72,6 +72,21 @@ class Task(ABC):
     def curve(self, case: Case, trace: Trace) -> tuple[str, Array]:
         """What a picture of a case shows over time: label with unit, values."""
 
+    @property
+    def reserve(self) -> float:
+        """By which the damping in contact must exceed what the stability model needs."""
+        return self.knowledge.reserve
+
+    @property
+    def largest_force(self) -> float:
+        """Contact force [N] that still keeps the limits."""
+        return math.inf
+
+    @property
+    def slowest_settling(self) -> float:
+        """Time constant [s] of the force with which the limits can just be kept."""
+        return math.inf
+
     def touched(self, case: Case) -> float:
         """Stiffness [N/m] that the stability model is asked about."""
         return case.environment.stiffness

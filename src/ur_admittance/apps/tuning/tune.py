@@ -10,6 +10,7 @@ from ur_admittance.apps.tuning.batch import Batch, Job
 from ur_admittance.apps.tuning.certificate import certify
 from ur_admittance.apps.tuning.result import Result, Rival, make_folder, parameter_text, write_text
 from ur_admittance.apps.tuning.score import cost
+from ur_admittance.apps.tuning.screen import reserve
 from ur_admittance.apps.tuning.search import Budget, Progress, search
 from ur_admittance.apps.tuning.task import FRESH, LARGEST_SEED, Task
 from ur_admittance.errors import ParameterError
@@ -43,7 +44,8 @@ def tune(
     if found.interrupted:
         return replace(result, seconds=time.monotonic() - began)
     tuned = _run(task, seed, batch, TUNED, found.parameters, fresh, say)
-    result = replace(result, certificate=tuned.certificate)
+    least = min(reserve(task, found.parameters, task.case(seed, FRESH, i)) for i in range(fresh))
+    result = replace(result, certificate=replace(tuned.certificate, reserve=least))
     write_text(out, parameter_text(result))
     few = min(fresh, COMPARED)
     contest = [_first(task, tuned, few)]

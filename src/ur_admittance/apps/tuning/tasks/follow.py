@@ -43,6 +43,10 @@ class Follow(Task):
             "stopped": STOPPED,
         }
 
+    @property
+    def largest_force(self) -> float:
+        return self.knowledge.force * (1.0 + self.figures["overshoot"].limit / 100.0)
+
     def _unknowns(self) -> list[Unknown]:
         return [u.damping(), u.mass(), u.ratio(), u.approach_speed(), u.cutoff(), u.bias_time(), u.normal_time()]
 

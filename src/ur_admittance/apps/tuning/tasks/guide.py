@@ -24,6 +24,7 @@ SECONDS = LOWERED + LOWER + PRESSED
 FASTEST_MOMENT = 1.875  # of a minimum-jerk motion over its mean speed
 GRIPS, GRIP_RATIOS = (300.0, 2000.0), (0.3, 0.8)  # [N/m] of a loose and a firm hand, damping ratio of a hand
 HAND_MASS = 1.5  # [kg] that this ratio refers to
+GRIPPED = 0.67  # share of the damping in the model's view that a hand on the tool can do with
 PRESSES = (10.0, 30.0)  # [N] of the hand onto the table
 GAPS = (0.01, 0.03)  # [m] above the table at the start
 
@@ -51,6 +52,10 @@ class Guide(Task):
 
     def fixed(self) -> dict[str, Any]:
         return {}
+
+    @property
+    def reserve(self) -> float:
+        return GRIPPED  # the hand damps too, which the model does not count
 
     def touched(self, case: Case) -> float:
         return GRIPS[1]

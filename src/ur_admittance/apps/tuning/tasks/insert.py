@@ -42,6 +42,10 @@ class Insert(Task):
             "stopped": STOPPED,
         }
 
+    @property
+    def largest_force(self) -> float:
+        return self.figures["peak_force"].limit
+
     def _unknowns(self) -> list[Unknown]:
         return [u.damping(100.0), u.turning_damping(), u.mass(), u.approach_speed(), u.ratio(), u.cutoff()]
 

@@ -1,5 +1,6 @@
 """Press: approach a surface, touch it, hold a force. As stiff as it may be, as late as the arm may be."""
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -40,6 +41,14 @@ class Press(Task):
             "lost": Figure("-", 0.1, 0.0, "share of that time without contact"),
             "stopped": STOPPED,
         }
+
+    @property
+    def largest_force(self) -> float:
+        return self.knowledge.force * (1.0 + self.figures["overshoot"].limit / 100.0)
+
+    @property
+    def slowest_settling(self) -> float:
+        return SECONDS / math.log(self.knowledge.force / self.figures["error"].limit)
 
     def _unknowns(self) -> list[Unknown]:
         return [u.damping(), u.mass(), u.ratio(), u.approach_speed(), u.cutoff()]
