@@ -16,7 +16,7 @@ from ur_admittance.apps.tuning.task import FRESH
 from ur_admittance.apps.tuning.tasks import Press
 from ur_admittance.errors import SimulationError
 
-JOBS = 2000 if os.environ.get("SWEEP") else 30
+JOBS = 2000 if os.environ.get("SWEEP") else 20
 TASK = Press(Knowledge(robots=("ur3e", "ur5e", "ur10e")))
 
 

@@ -62,7 +62,7 @@ def markdown(result: Result) -> str:
         f"{1e3 * known.speed.low:g} to {1e3 * known.speed.high:g} mm/s.",
         f"- Failed: {certificate.failed}. One-sided 95 % bound (Clopper and Pearson) on the share of failures: "
         f"{100 * certificate.bound:.3g} %.",
-        f"- Reserve: in contact the damping is at least {certificate.reserve:.3g} times what the stability model needs.",
+        f"- Reserve: damping in contact is at least {certificate.reserve:.3g} times what the stability model needs.",
         f"- Versions: {', '.join(f'{name} {text}' for name, text in certificate.as_dict()['versions'].items())}.",
         "- It holds in simulation, inside these ranges. It is no safety function.",
         "",

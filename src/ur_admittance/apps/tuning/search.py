@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from optuna import Study
 
 POPULATION = 12  # candidates of a generation: CMA-ES' own choice for 5 to 8 unknowns is 8 to 10
-FIRST_STEP = 0.25  # of the range of each unknown: the first generation covers most of it
+FIRST_STEP = 0.2  # of the range of each unknown: the first generation covers most of it
 STUDY = "tune"
 
 

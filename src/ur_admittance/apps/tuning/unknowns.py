@@ -84,6 +84,19 @@ def ratio() -> Unknown:
     return Unknown("ratio", "-", 0.08, 0.8, lambda r: {"contact.ratio": r}, lambda p: p.contact.ratio)
 
 
+def max_damping() -> Unknown:
+    """Of the stabiliser, linear: at an impact it takes a stiff surface for several times as stiff as it is, and an arm
+    with that much damping creeps."""
+    return Unknown(
+        "max_damping",
+        "Ns/m",
+        400.0,
+        4000.0,
+        lambda d: {"contact.max_damping": [d, 100.0]},
+        lambda p: p.contact.max_damping[0],
+    )
+
+
 def approach_speed() -> Unknown:
     return Unknown(
         "approach_speed",

@@ -48,7 +48,8 @@ class Follow(Task):
         return self.knowledge.force * (1.0 + self.figures["overshoot"].limit / 100.0)
 
     def _unknowns(self) -> list[Unknown]:
-        return [u.damping(), u.mass(), u.ratio(), u.approach_speed(), u.cutoff(), u.bias_time(), u.normal_time()]
+        touching = [u.damping(), u.mass(), u.ratio(), u.max_damping(), u.approach_speed(), u.cutoff()]
+        return [*touching, u.bias_time(), u.normal_time()]
 
     def fixed(self) -> dict[str, Any]:
         return pressing(2, self.knowledge.force) | {"control_frame": "normal"}

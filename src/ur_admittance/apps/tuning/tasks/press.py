@@ -51,7 +51,7 @@ class Press(Task):
         return SECONDS / math.log(self.knowledge.force / self.figures["error"].limit)
 
     def _unknowns(self) -> list[Unknown]:
-        return [u.damping(), u.mass(), u.ratio(), u.approach_speed(), u.cutoff()]
+        return [u.damping(), u.mass(), u.ratio(), u.max_damping(), u.approach_speed(), u.cutoff()]
 
     def fixed(self) -> dict[str, Any]:
         return pressing(2, self.knowledge.force)
