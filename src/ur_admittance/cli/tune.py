@@ -5,53 +5,108 @@ import json
 import math
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import JsonOption
+from ur_admittance.cli.options import JsonOption, shared_options
 from ur_admittance.cli.ranges import numbers, parse_range
+from ur_admittance.errors import ParameterError
 
 if TYPE_CHECKING:
     from ur_admittance.apps.tuning.batch import Batch
-    from ur_admittance.apps.tuning.knowledge import Knowledge
     from ur_admittance.apps.tuning.result import Result
     from ur_admittance.apps.tuning.search import Progress
+    from ur_admittance.apps.tuning.task import Task
     from ur_admittance.simulation import Tool
 
-SPEEDS = {"guide": "100..350mm/s"}  # [of a hand]; of all other tasks:
+FORCE = 10.0  # [N]
+SPEEDS = {"guide": "100..350mm/s"}  # of a hand; of every other task:
 SPEED = "20..50mm/s"
 
 
-def tune(
-    task: Annotated[str, typer.Argument(help="press, follow, insert, or guide (by hand).")],
-    robot: Annotated[list[str] | None, typer.Option(help="UR type; repeat it for several. Default: ur5e.")] = None,
+@dataclass(frozen=True)
+class KnownOptions:
+    """What the user knows of arm, tool and task."""
+
+    robot: Annotated[
+        list[str] | None, typer.Option("--robot", help="UR type; repeat it for several. Default: ur5e.")
+    ] = None
     stiffness: Annotated[
-        str, typer.Option(help="Stiffness of what is touched [N/m]: a value or a range.")
-    ] = "1e3..1e5",
-    delay: Annotated[str, typer.Option(help="Pure delay of the robot: 10ms or a range.")] = "5..20ms",
-    force: Annotated[float, typer.Option(help="Force to press with [N].")] = 10.0,
+        str, typer.Option("--stiffness", help="Stiffness of what is touched [N/m]: a value or a range.")
+    ] = "1e3..1e5"
+    delay: Annotated[str, typer.Option("--delay", help="Pure delay of the robot: 10ms or a range.")] = "5..20ms"
+    force: Annotated[float | None, typer.Option("--force", help="Force to press with [N]; default: 10.")] = None
     speed: Annotated[
-        str | None, typer.Option(help="Along the surface, or of the hand, such as 20..50mm/s; default: by task.")
-    ] = None,
+        str | None, typer.Option("--speed", help="Along the surface, or of the hand: 20..50mm/s; default: by task.")
+    ] = None
     tool: Annotated[
         str | None,
-        typer.Option(help="Tool: mass [kg], centre and TCP [m], as 1.2,0.05,0.15 (along z) or with all seven numbers."),
-    ] = None,
-    mass: Annotated[str | None, typer.Option(help="Mass of the tool [kg]: a value or a range such as 0.5..3.")] = None,
+        typer.Option(
+            "--tool", help="Mass [kg], centre and TCP [m]: 1.2,0.05,0.15 (along z), or with all seven numbers."
+        ),
+    ] = None
+    mass: Annotated[
+        str | None, typer.Option("--mass", help="Mass of the tool [kg]: a value or a range such as 0.5..3.")
+    ] = None
     pose: Annotated[
-        list[str] | None, typer.Option(help="Six joint angles [rad] to start from (repeatable). Default: a spread.")
-    ] = None,
+        list[str] | None,
+        typer.Option("--pose", help="Six joint angles [rad] to start from (repeatable). Default: a spread."),
+    ] = None
     params: Annotated[
-        Path | None, typer.Option(help="Parameter file to start from: tool, sensor, limits. Calibration files too.")
-    ] = None,
+        Path | None,
+        typer.Option("--params", help="Parameter file to start from: tool, sensor, limits. Calibration files too."),
+    ] = None
+    reserve: Annotated[
+        float,
+        typer.Option("--reserve", help="Damping in contact over the least that the stability model needs, at least."),
+    ] = 2.0
+
+    def task(self, name: str) -> "Task":
+        """The task with all this. ParameterError names the option that is wrong."""
+        from ur_admittance.apps.tuning.knowledge import Knowledge, Range, of_parameters
+        from ur_admittance.apps.tuning.tasks import TASKS
+        from ur_admittance.cli.values import parameters_from
+        from ur_admittance.model import robot_model
+
+        if name not in TASKS:
+            raise ParameterError(f"task {name!r} is unknown: choose one of {', '.join(TASKS)}.")
+        for option, value in (("force", self.force), ("speed", self.speed)):
+            if value is not None and option not in TASKS[name].uses:
+                raise ParameterError(f"--{option} {value}: {name} has no {option}; leave it out.")
+        robots = tuple(self.robot or ["ur5e"])
+        for robot in robots:
+            robot_model(robot)  # an unknown type is refused before anything else
+        if self.tool is not None and self.params is not None:
+            raise ParameterError("--tool and --params: the tool is in the parameter file; give one of them.")
+        known: dict[str, Any] = {} if self.params is None else of_parameters(parameters_from(str(self.params)))
+        if self.tool is not None:
+            known["tool"] = _tool(numbers("--tool", self.tool, (1, 3, 7)))
+        weighed = known["tool"].mass if "tool" in known else Knowledge().tool.mass
+        mass = parse_range("--mass", self.mass, "kg") if self.mass else (weighed, weighed)
+        knowledge = Knowledge(
+            robots=robots,
+            stiffness=Range(*parse_range("--stiffness", self.stiffness, "N/m")),
+            delay=Range(*parse_range("--delay", self.delay, "s")),
+            speed=Range(*parse_range("--speed", self.speed or SPEEDS.get(name, SPEED), "m/s")),
+            mass=Range(*mass),
+            force=FORCE if self.force is None else self.force,
+            poses=tuple(numbers("--pose", text, (6,)) for text in self.pose or []),
+            reserve=self.reserve,
+            **known,
+        )
+        return TASKS[name](knowledge)
+
+
+@shared_options
+def tune(
+    task: Annotated[str, typer.Argument(help="press, follow, insert, or guide (by hand).")],
+    arm: KnownOptions,
     cases: Annotated[int, typer.Option(help="Random cases that every candidate meets.")] = 40,
     trials: Annotated[int, typer.Option(help="Candidates, at most.")] = 160,
     minutes: Annotated[float, typer.Option(help="End the search after this time.")] = math.inf,
-    reserve: Annotated[
-        float, typer.Option(help="Damping in contact over the least that the stability model needs, at least.")
-    ] = 2.0,
     fresh: Annotated[int, typer.Option(help="Fresh cases of the certificate.")] = 1000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same parameters.")] = 0,
     out: Annotated[Path, typer.Option(help="Parameter file to write; the search is kept beside it (.journal).")] = Path(
@@ -64,43 +119,15 @@ def tune(
     as_json: JsonOption = False,
 ) -> None:
     """Find parameters that hold in every contact of the given ranges, and certify them with fresh cases."""
-    from ur_admittance.apps.tuning.knowledge import Range
     from ur_admittance.apps.tuning.report import check_folder, write_report
     from ur_admittance.apps.tuning.search import Budget
-    from ur_admittance.apps.tuning.tasks import TASKS
     from ur_admittance.apps.tuning.tune import tune as run
-    from ur_admittance.errors import ParameterError
 
-    if task not in TASKS:
-        raise ParameterError(f"task {task!r} is unknown: choose one of {', '.join(TASKS)}.")
     if report is not None:
         check_folder(report)
-    knowledge = _knowledge(
-        robot or ["ur5e"],
-        {
-            "stiffness": Range(*parse_range("--stiffness", stiffness, "N/m")),
-            "delay": Range(*parse_range("--delay", delay, "s")),
-            "speed": Range(*parse_range("--speed", speed or SPEEDS.get(task, SPEED), "m/s")),
-            "force": force,
-            "reserve": reserve,
-            "poses": tuple(numbers("--pose", text, (6,)) for text in pose or []),
-        },
-        tool,
-        mass,
-        params,
-    )
+    chosen, budget = arm.task(task), Budget(cases, trials, minutes)
     with _batch(threads, scheduler) as batch, _Bar(trials, quiet=as_json) as bar:
-        result = run(
-            TASKS[task](knowledge),
-            seed,
-            Budget(cases, trials, minutes),
-            batch,
-            out,
-            fresh=fresh,
-            resume=resume,
-            show=bar.searching,
-            say=bar.counting,
-        )
+        result = run(chosen, seed, budget, batch, out, fresh=fresh, resume=resume, show=bar.searching, say=bar.counting)
         if report is not None and result.certificate is not None:
             bar.counting("report", 0, 1)
             write_report(result, report)
@@ -110,30 +137,6 @@ def tune(
         _print(result, out, report)
     if result.certificate is None:
         raise typer.Exit(130)
-
-
-def _knowledge(
-    robots: list[str], known: dict[str, Any], tool: str | None, mass: str | None, params: Path | None
-) -> "Knowledge":
-    from dataclasses import replace
-
-    from ur_admittance.apps.tuning.knowledge import Knowledge, Range, of_parameters
-    from ur_admittance.cli.values import parameters_from
-    from ur_admittance.errors import ParameterError
-    from ur_admittance.model import robot_model
-    from ur_admittance.simulation import Tool
-
-    for name in robots:
-        robot_model(name)  # an unknown type is refused before anything else
-    if tool is not None and params is not None:
-        raise ParameterError("--tool and --params: the tool is in the parameter file; give one of them.")
-    if params is not None:
-        known |= of_parameters(parameters_from(str(params)))
-    if tool is not None:
-        known["tool"] = _tool(numbers("--tool", tool, (1, 3, 7)))
-    weighed = known.get("tool", Tool())
-    known["mass"] = Range(*parse_range("--mass", mass, "kg")) if mass else Range(weighed.mass, weighed.mass)
-    return replace(Knowledge(robots=tuple(robots)), **known)
 
 
 def _tool(given: tuple[float, ...]) -> "Tool":
@@ -151,7 +154,6 @@ def _tool(given: tuple[float, ...]) -> "Tool":
 @contextlib.contextmanager
 def _batch(threads: int | None, scheduler: str | None) -> "Iterator[Batch]":
     from ur_admittance.apps.tuning.batch import Threads
-    from ur_admittance.errors import ParameterError
 
     if threads is not None and threads < 1:
         raise ParameterError(f"--threads {threads}: must be >= 1.")

@@ -43,12 +43,7 @@ def draw(result: Result, worst: Mapping[str, Trace]) -> Picture:
         panel.grid(alpha=0.25)
         panel.spines[["top", "right"]].set_visible(False)
     assert result.certificate is not None
-    known = result.task.knowledge
-    picture.suptitle(
-        f"tune {result.task.name}: {', '.join(known.robots)}, {known.stiffness.low:g} to {known.stiffness.high:g} N/m, "
-        f"{1e3 * known.delay.low:g} to {1e3 * known.delay.high:g} ms\n{result.certificate.sentence()}",
-        fontsize=11,
-    )
+    picture.suptitle(f"tune {result.task.name}: {result.task.ranges()}\n{result.certificate.sentence()}", fontsize=11)
     return picture
 
 

@@ -18,7 +18,7 @@ from ur_admittance.simulation import FtSensor, Servo, Tool
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]
-Joints = tuple[float, float, float, float, float, float]
+Joints = tuple[float, ...]  # six
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,11 @@ class Range:
     @property
     def middle(self) -> float:
         return 0.5 * (self.low + self.high)
+
+    def text(self, unit: str, scale: float = 1.0) -> str:
+        """'5 to 20 ms'."""
+        low, high = f"{scale * self.low:g}", f"{scale * self.high:g}"
+        return f"{low} {unit}" if low == high else f"{low} to {high} {unit}"
 
     def uniform(self, rng: np.random.Generator) -> float:
         return float(rng.uniform(self.low, self.high))

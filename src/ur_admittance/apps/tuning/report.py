@@ -45,7 +45,6 @@ def worst_traces(result: Result) -> dict[str, Trace]:
 def markdown(result: Result) -> str:
     assert result.certificate is not None
     task, found, certificate = result.task, result.found, result.certificate
-    known = task.knowledge
     lines = [
         f"# tune {task.name}",
         "",
@@ -56,10 +55,7 @@ def markdown(result: Result) -> str:
         "",
         f"- Cases: {certificate.cases}, drawn from seed {result.seed} but from another stream than the "
         f"{result.budget.cases} cases of the search.",
-        f"- Arms: {', '.join(known.robots)}; poses: {'given' if known.poses else 'spread, tool down'}.",
-        f"- Surface {known.stiffness.low:g} to {known.stiffness.high:g} N/m, delay {1e3 * known.delay.low:g} to "
-        f"{1e3 * known.delay.high:g} ms, tool {known.mass.low:g} to {known.mass.high:g} kg, {known.force:g} N, speed "
-        f"{1e3 * known.speed.low:g} to {1e3 * known.speed.high:g} mm/s.",
+        f"- For {task.ranges()}.",
         f"- Failed: {certificate.failed}. One-sided 95 % bound (Clopper and Pearson) on the share of failures: "
         f"{100 * certificate.bound:.3g} %.",
         f"- Reserve: damping in contact is at least {certificate.reserve:.3g} times what the stability model needs.",

@@ -90,9 +90,7 @@ def _header(result: Result) -> str:
     lines = [
         f"Made by `ur-admittance tune {task.name}`, version {__version__}, seed {result.seed}:",
         f"the best of {found.trials} candidates on {result.budget.cases} cases.",
-        f"Holds for {', '.join(known.robots)}; surfaces of {known.stiffness.low:g} to {known.stiffness.high:g} N/m;",
-        f"a delay of {1e3 * known.delay.low:g} to {1e3 * known.delay.high:g} ms; a tool of {known.mass.low:g} to "
-        f"{known.mass.high:g} kg; {known.force:g} N.",
+        f"For {task.ranges()}.",
         "No certificate: the command was interrupted."
         if result.certificate is None
         else f"In simulation, {result.certificate.sentence()}.",

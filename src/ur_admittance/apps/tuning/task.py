@@ -42,6 +42,7 @@ class Task(ABC):
     knowledge: Knowledge
 
     name: ClassVar[str] = ""
+    uses: ClassVar[tuple[str, ...]] = ("force",)  # of force and speed
     presets: ClassVar[tuple[str, ...]] = ()  # for this kind of task
 
     @property
@@ -71,6 +72,20 @@ class Task(ABC):
     @abstractmethod
     def curve(self, case: Case, trace: Trace) -> tuple[str, Array]:
         """What a picture of a case shows over time: label with unit, values."""
+
+    def ranges(self) -> str:
+        """What everything here holds for, in words."""
+        k = self.knowledge
+        parts = [
+            ", ".join(k.robots),
+            f"surfaces of {k.stiffness.text('N/m')}",
+            f"a delay of {k.delay.text('ms', 1e3)}",
+            f"a tool of {k.mass.text('kg')}",
+            *([f"{k.force:g} N"] if "force" in self.uses else []),
+            *([k.speed.text("mm/s", 1e3)] if "speed" in self.uses else []),
+            f"{len(k.poses)} given poses" if k.poses else "poses with the tool down",
+        ]
+        return "; ".join(parts)
 
     @property
     def reserve(self) -> float:

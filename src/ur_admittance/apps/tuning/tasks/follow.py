@@ -30,6 +30,7 @@ class Follow(Task):
     """Press and slide."""
 
     name = "follow"
+    uses = ("force", "speed")
     presets = ("surface_following", "polishing")
 
     @property

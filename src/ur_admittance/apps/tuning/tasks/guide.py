@@ -33,6 +33,7 @@ class Guide(Task):
     """Guided by hand."""
 
     name = "guide"
+    uses = ("speed",)
     presets = ("hand_guiding",)
 
     @property
