@@ -57,6 +57,17 @@ def test_cases_stay_inside_what_the_user_knows_and_reach_its_ends(task):
         assert down[2] < -0.99
 
 
+def test_the_search_begins_with_the_corners_of_the_ranges_and_the_certificate_does_not(task):
+    known = task.knowledge
+    ends = {(k, d) for k in (known.stiffness.low, known.stiffness.high) for d in (0.005, 0.02)}
+    for robot in range(3):
+        corners = [task.case(0, SEARCH, robot + 3 * i) for i in range(5)]
+        assert {(c.environment.stiffness, round(c.servo.delay, 9)) for c in corners[:4]} == ends
+        assert len({c.robot for c in corners}) == 1
+        assert corners[4].environment.stiffness not in (known.stiffness.low, known.stiffness.high)
+    assert task.case(0, FRESH, 0).environment.stiffness != known.stiffness.high
+
+
 def test_a_case_travels_to_another_process_and_gives_the_same_bits(task):
     candidate = task.candidate({u.name: u.of(task.rivals()["defaults"]) for u in task.unknowns})
     jobs = [Job(5, FRESH, i, candidate) for i in range(2)]

@@ -50,9 +50,19 @@ class Range:
 
     def stepwise(self, rng: np.random.Generator, step: float) -> float:
         """One of the whole multiples of the step inside the range, each as likely; a known value as it is."""
+        share = rng.uniform()
+        count = round((self.last(step) - self.first(step)) / step) + 1
+        return self.first(step) + step * min(int(share * count), count - 1)
+
+    def first(self, step: float) -> float:
+        """Smallest multiple of the step inside the range; a range without one: its lower end."""
         first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        chosen = int(rng.integers(first, max(first, last) + 1))
-        return chosen * step if first <= last else self.low
+        return first * step if first <= last else self.low
+
+    def last(self, step: float) -> float:
+        """Largest multiple of the step inside the range."""
+        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
+        return last * step if first <= last else self.low
 
     def log(self, rng: np.random.Generator) -> float:
         """Every factor of ten equally often. The ends themselves are never left by rounding."""

@@ -110,9 +110,11 @@ class _Scorer:
     ) -> None:
         self._task, self._batch, self._progress, self._show = task, batch, progress, show
         self._seed, self._cases = seed, [task.case(seed, SEARCH, i) for i in range(cases)]
+        hardest = [task.at_corner(case, stiff=True, late=True) for case in self._cases]
+        self._screened = [*self._cases, *hardest]  # the reserve is demanded in every arm and pose
 
     def __call__(self, candidates: Sequence[Parameters]) -> list[float]:
-        shares = [refused_share(self._task, parameters, self._cases) for parameters in candidates]
+        shares = [refused_share(self._task, parameters, self._screened) for parameters in candidates]
         live = [p for p, share in zip(candidates, shares, strict=True) if share == 0.0]
         jobs = [Job(self._seed, SEARCH, i, parameters) for parameters in live for i in range(len(self._cases))]
         results = self._batch(self._task, jobs, self._count) if jobs else []

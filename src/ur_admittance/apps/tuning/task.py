@@ -27,6 +27,7 @@ PLAIN: dict[str, Any] = {  # the law alone, as in a textbook
 }
 SEARCH, FRESH = 0, 1  # streams of random numbers: cases of the search and of the certificate are never the same
 STREAMS = 2
+CORNERS = ((True, True), (False, True), (True, False), (False, False))  # stiffest, latest: the hardest first
 DIGITS = 4  # of an unknown; more would mean nothing
 LARGEST_SEED = 2**30  # seed, stream and index share the 63 bits of a case's seed
 PHYSICS_STEP = 0.001  # [s] the simulated delay is a whole number of these
@@ -107,7 +108,8 @@ class Task(ABC):
         return case.environment.stiffness
 
     def case(self, seed: int, stream: int, index: int) -> Case:
-        """Case `index` of a stream, with the base parameters. Robots take turns."""
+        """Case `index` of a stream, with the base parameters. Robots take turns; the search begins with the corners of
+        the ranges, which chance alone would hardly meet."""
         k = self.knowledge
         rng = np.random.default_rng([seed, stream, index])
         delay, mass = k.delay.stepwise(rng, PHYSICS_STEP), k.mass.uniform(rng)
@@ -121,7 +123,20 @@ class Task(ABC):
             q=self._pose(rng),
             seed=(seed * STREAMS + stream) * 2**32 + index,
         )
-        return self._draw(rng, case)
+        case = self._draw(rng, case)
+        corner = index // len(k.robots)
+        if stream == SEARCH and corner < len(CORNERS):
+            case = self.at_corner(case, *CORNERS[corner])
+        return case
+
+    def at_corner(self, case: Case, stiff: bool, late: bool) -> Case:
+        """The case on the softest or stiffest surface, with the shortest or longest delay."""
+        stiffness, delay = self.knowledge.stiffness, self.knowledge.delay
+        return replace(
+            case,
+            environment=replace(case.environment, stiffness=stiffness.high if stiff else stiffness.low),
+            servo=replace(case.servo, delay=delay.last(PHYSICS_STEP) if late else delay.first(PHYSICS_STEP)),
+        )
 
     def _pose(self, rng: np.random.Generator) -> Joints:
         poses = self.knowledge.poses
