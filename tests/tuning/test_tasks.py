@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from ur_admittance.apps.tuning.batch import Job, Jobs, Threads
-from ur_admittance.apps.tuning.knowledge import Knowledge, Range, of_parameters
+from ur_admittance.apps.tuning.knowledge import Knowledge, Range, of_parameters, of_twin
 from ur_admittance.apps.tuning.score import failures
 from ur_admittance.apps.tuning.task import FRESH, SEARCH, with_parameters
 from ur_admittance.apps.tuning.tasks import Press
 from ur_admittance.errors import ParameterError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters, preset
-from ur_admittance.simulation import Tool, World, simulate
+from ur_admittance.simulation import FtSensor, Servo, Tool, World, simulate
 
 SOME = range(1000 if os.environ.get("SWEEP") else 40)
 
@@ -149,6 +149,20 @@ def test_a_parameter_file_tells_the_tool_and_the_mounting_of_the_sensor():
     assert known["base"].changed(back) == known["base"].changed({"tool.inertia_compensation": True})
     assert known["tool"].tcp == tool.tcp
     assert "tool" not in of_parameters(Parameters())
+
+
+def test_a_twin_brings_its_arm_servo_sensor_tool_and_delay():
+    class Twin:
+        robot = "ur10e"
+        servo = staticmethod(lambda: Servo(delay=0.013, lag_hz=18.0, stiffness=(9e3,) * 6))
+        sensor = staticmethod(lambda: FtSensor(noise_force=0.3, delay=0.002))
+        tool = staticmethod(lambda: Tool(mass=2.5))
+
+    task = Press(Knowledge(**of_twin(Twin()), mass=Range(2.5, 2.5)))
+    case = with_parameters(task.case(0, FRESH, 0), task.complete(Parameters()))
+    assert (case.robot, case.servo, case.sensor, case.tool.mass) == ("ur10e", Twin.servo(), Twin.sensor(), 2.5)
+    assert "response_time" not in [u.name for u in task.unknowns]
+    assert case.parameters.robot.response_time == pytest.approx(Twin.servo().response_time)
 
 
 @pytest.mark.parametrize("wrong", [{"robots": ()}, {"stiffness": Range(0.0, 1.0)}, {"force": 80.0}, {"force": 0.0}])

@@ -4,7 +4,7 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,21 +48,25 @@ class Range:
     def uniform(self, rng: np.random.Generator) -> float:
         return float(rng.uniform(self.low, self.high))
 
-    def stepwise(self, rng: np.random.Generator, step: float) -> float:
-        """One of the whole multiples of the step inside the range, each as likely; a known value as it is."""
+    def stepwise(self, rng: np.random.Generator, rate: float) -> float:
+        """One of the whole steps of 1 / rate inside the range, each as likely; a range without one: its lower end."""
         share = rng.uniform()
-        count = round((self.last(step) - self.first(step)) / step) + 1
-        return self.first(step) + step * min(int(share * count), count - 1)
+        first, last = self.first(rate), self.last(rate)
+        if first == last:
+            return first
+        count = round((last - first) * rate) + 1
+        return (round(first * rate) + min(int(share * count), count - 1)) / rate
 
-    def first(self, step: float) -> float:
-        """Smallest multiple of the step inside the range; a range without one: its lower end."""
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return first * step if first <= last else self.low
+    def first(self, rate: float) -> float:
+        """Smallest whole step inside the range."""
+        return math.ceil(self.low * rate - 1e-9) / rate if self._has_step(rate) else self.low
 
-    def last(self, step: float) -> float:
-        """Largest multiple of the step inside the range."""
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return last * step if first <= last else self.low
+    def last(self, rate: float) -> float:
+        """Largest whole step inside the range."""
+        return math.floor(self.high * rate + 1e-9) / rate if self._has_step(rate) else self.low
+
+    def _has_step(self, rate: float) -> bool:
+        return math.ceil(self.low * rate - 1e-9) <= math.floor(self.high * rate + 1e-9)
 
     def log(self, rng: np.random.Generator) -> float:
         """Every factor of ten equally often. The ends themselves are never left by rounding."""
@@ -128,6 +132,28 @@ def _plain(device: Tool | Servo | FtSensor) -> dict[str, Any]:
     """Every field, as JSON has it: lists, and no infinity."""
     values = json.loads(json.dumps(asdict(device)).replace("Infinity", "null"))
     return dict(values)
+
+
+class Twin(Protocol):
+    """What is needed of an arm that was identified from its recordings."""
+
+    @property
+    def robot(self) -> str: ...
+    def servo(self) -> Servo: ...
+    def sensor(self) -> FtSensor: ...
+    def tool(self) -> Tool: ...
+
+
+def of_twin(twin: Twin) -> dict[str, Any]:
+    """Arm, servo, sensor and tool of a twin, with its delay as a known one."""
+    servo = twin.servo()
+    return {
+        "robots": (twin.robot,),
+        "servo": servo,
+        "sensor": twin.sensor(),
+        "tool": twin.tool(),
+        "delay": Range(servo.delay, servo.delay),
+    }
 
 
 def of_parameters(parameters: Parameters) -> dict[str, Any]:

@@ -30,7 +30,7 @@ STREAMS = 2
 CORNERS = ((True, True), (False, True), (True, False), (False, False))  # stiffest, latest: the hardest first
 DIGITS = 4  # of an unknown; more would mean nothing
 LARGEST_SEED = 2**30  # seed, stream and index share the 63 bits of a case's seed
-PHYSICS_STEP = 0.001  # [s] the simulated delay is a whole number of these
+PHYSICS_RATE = 1000.0  # [Hz] the simulated delay is a whole number of its steps
 SOME = 1.0  # [s] any length: the task puts its own script in
 ACTIVATED = 0.1  # [s] when every episode begins to move
 STOPPED = Figure("-", 0.1, 0.0, "share of the time that the arm stood still after a fault")
@@ -112,7 +112,7 @@ class Task(ABC):
         the ranges, which chance alone would hardly meet."""
         k = self.knowledge
         rng = np.random.default_rng([seed, stream, index])
-        delay, mass = k.delay.stepwise(rng, PHYSICS_STEP), k.mass.uniform(rng)
+        delay, mass = k.delay.stepwise(rng, PHYSICS_RATE), k.mass.uniform(rng)
         case = Case(
             script=self.script(SOME),
             parameters=k.base,
@@ -135,7 +135,7 @@ class Task(ABC):
         return replace(
             case,
             environment=replace(case.environment, stiffness=stiffness.high if stiff else stiffness.low),
-            servo=replace(case.servo, delay=delay.last(PHYSICS_STEP) if late else delay.first(PHYSICS_STEP)),
+            servo=replace(case.servo, delay=delay.last(PHYSICS_RATE) if late else delay.first(PHYSICS_RATE)),
         )
 
     def _pose(self, rng: np.random.Generator) -> Joints:
