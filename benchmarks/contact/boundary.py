@@ -64,7 +64,7 @@ def simulated(robot: Robot, stiffness: float, tolerance: float = TOLERANCE) -> f
     low, high = rule / 8.0, 3.0 * rule
     while high > tolerance * low:
         damping = math.sqrt(low * high)
-        _settle(stage, max(60.0, 3.0 * rule), in_series)
+        settle(stage, max(60.0, 3.0 * rule), in_series)
         low, high = (damping, high) if growth(stage, damping, stiffness) > 0.0 else (low, damping)
     return math.sqrt(low * high)
 
@@ -96,7 +96,7 @@ def _pressing(robot: Robot, stiffness: float, damping: float) -> Stage:
     )
 
 
-def _settle(stage: Stage, damping: float, in_series: float) -> None:
+def settle(stage: Stage, damping: float, in_series: float) -> None:
     stage.controller.set_parameters({"admittance.damping": [damping] * 3 + [6.4] * 3})
     stage.run(max(1.0, 6.0 * damping / in_series))
 

@@ -49,7 +49,8 @@ class World:
         self.seed = seed
         self.physics_dt = physics_dt
         self.gravity = np.array(gravity, dtype=float)
-        self.xml = mjcf.generate(model, self.tool, self.environment, self.sensor, physics_dt, self.gravity, look)
+        devices = self.tool, self.environment, self.sensor, self.servo
+        self.xml = mjcf.generate(model, *devices, physics_dt, self.gravity, look)
         self.mj_model = mujoco.MjModel.from_xml_string(self.xml)
         self.mj_data = mujoco.MjData(self.mj_model)
         self._tool_body = self.mj_model.body("tool").id

@@ -43,7 +43,7 @@ PLANT = np.dtype(
         ("payload_excess", F, 3),  # weight that the arm wrongly compensates, base axes [N]
         # the hand
         ("grip", F, 3),  # where the hand holds, in tool axes, from the tool's origin [m]
-        ("hand", I),  # what it does: kernels/hand.py
+        ("hand", I),  # what it does: simulation/kernels/hand.py
         ("p_grab", F, 3),  # where it took hold, base axes [m]
         ("R_grab", F, (3, 3)),
         ("hand_displacement", F, 6),  # how far it has led the tool since then [m, rad]
