@@ -6,8 +6,11 @@ import pytest
 from typer.testing import CliRunner
 
 from ur_admittance.apps.tuning import cluster
+from ur_admittance.apps.twin import Twin
+from ur_admittance.calibration.twin import Finding
 from ur_admittance.cli import app
-from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.cli.tune import KnownOptions
+from ur_admittance.errors import ParameterError, UrAdmittanceError
 from ur_admittance.params import load_parameters
 
 SMALL = ("--cases", "2", "--trials", "5", "--fresh", "3", "--threads", "1")
@@ -88,6 +91,30 @@ def test_without_json_the_contest_and_the_certificate_are_shown(tuned):
         assert part in text
 
 
+@pytest.fixture
+def twin(tmp_path):
+    """A file as `identify` writes it, of an arm with numbers of its own."""
+    numbers = {"delay": 0.013, "lag": 0.008, "damping_ratio": 0.8, "rotors": 1.0, "sensor_delay": 0.002}
+    numbers |= {"noise_force": 0.3, "noise_torque": 0.01, "tool_mass": 2.5}
+    values = {name: (Finding(value),) for name, value in numbers.items()}
+    values |= {"stiffness": (Finding(9e3),) * 6, "friction": (Finding(0.0, 1.0),) * 6}
+    arm = Twin("ur10e", ("a.mcap",), 9.0, (0.0,) * 6, (0.0, 0.0, 0.06), (0.0, 0.0, 0.2, 0.0, 0.0, 0.0), values)
+    arm.save(tmp_path / "arm.twin.yaml")
+    return tmp_path / "arm.twin.yaml"
+
+
+def test_a_twin_is_the_arm_that_is_tuned_and_a_given_delay_goes_before_its_own(twin):
+    known = KnownOptions(twin=twin).task("press").knowledge
+    assert known.robots == ("ur10e",)
+    assert known.delay.known
+    assert known.delay.low == pytest.approx(0.013)
+    assert (known.mass.low, known.tool.tcp, known.sensor.noise_force) == (2.5, (0.0, 0.0, 0.2), 0.3)
+    assert known.servo.stiffness == (9e3,) * 6
+    assert KnownOptions(twin=twin, delay="4..9ms").task("press").knowledge.delay.high == pytest.approx(0.009)
+    with pytest.raises(ParameterError, match="--twin and --robot"):
+        KnownOptions(twin=twin, robot=["ur3e"]).task("press")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -111,6 +138,7 @@ def test_without_json_the_contest_and_the_certificate_are_shown(tuned):
         (("press", "--out", "a.txt"), "--out a.txt: must end with .yaml"),
         (("press", "--resume"), "no search to resume"),
         (("press", "--params", "none.yaml"), "none.yaml: there is no such file"),
+        (("press", "--twin", "none.yaml"), "none.yaml"),
         (("press", "--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler answers there"),
         (("press", "--scheduler", "rubbish://"), "no Dask scheduler answers there"),
     ],

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ur_admittance.apps.tuning.task import Task
     from ur_admittance.simulation import Tool
 
-FORCE = 10.0  # [N]
+FORCE, DELAY = 10.0, "5..20ms"  # [N]
 SPEEDS = {"guide": "100..350mm/s"}  # of a hand; of every other task:
 SPEED = "20..50mm/s"
 
@@ -37,7 +37,9 @@ class KnownOptions:
     stiffness: Annotated[
         str, typer.Option("--stiffness", help="Stiffness of what is touched [N/m]: a value or a range.")
     ] = "1e3..1e5"
-    delay: Annotated[str, typer.Option("--delay", help="Pure delay of the robot: 10ms or a range.")] = "5..20ms"
+    delay: Annotated[
+        str | None, typer.Option("--delay", help="Pure delay of the robot: 10ms or a range; default: 5..20ms.")
+    ] = None
     force: Annotated[float | None, typer.Option("--force", help="Force to press with [N]; default: 10.")] = None
     speed: Annotated[
         str | None, typer.Option("--speed", help="Along the surface, or of the hand: 20..50mm/s; default: by task.")
@@ -59,6 +61,9 @@ class KnownOptions:
         Path | None,
         typer.Option("--params", help="Parameter file to start from: tool, sensor, limits. Calibration files too."),
     ] = None
+    twin: Annotated[
+        Path | None, typer.Option("--twin", help="The arm as `identify` found it: type, servo, delay, sensor, tool.")
+    ] = None
     reserve: Annotated[
         float,
         typer.Option("--reserve", help="Damping in contact over the least that the stability model needs, at least."),
@@ -66,8 +71,9 @@ class KnownOptions:
 
     def task(self, name: str) -> "Task":
         """The task with all this. ParameterError names the option that is wrong."""
-        from ur_admittance.apps.tuning.knowledge import Knowledge, Range, of_parameters
+        from ur_admittance.apps.tuning.knowledge import Knowledge, Range, of_parameters, of_twin
         from ur_admittance.apps.tuning.tasks import TASKS
+        from ur_admittance.apps.twin import Twin
         from ur_admittance.cli.values import parameters_from
         from ur_admittance.model import robot_model
 
@@ -76,20 +82,23 @@ class KnownOptions:
         for option, value in (("force", self.force), ("speed", self.speed)):
             if value is not None and option not in TASKS[name].uses:
                 raise ParameterError(f"--{option} {value}: {name} has no {option}; leave it out.")
-        robots = tuple(self.robot or ["ur5e"])
-        for robot in robots:
+        for robot in self.robot or []:
             robot_model(robot)  # an unknown type is refused before anything else
         if self.tool is not None and self.params is not None:
             raise ParameterError("--tool and --params: the tool is in the parameter file; give one of them.")
-        known: dict[str, Any] = {} if self.params is None else of_parameters(parameters_from(str(self.params)))
+        if self.twin is not None and self.robot:
+            raise ParameterError("--twin and --robot: the twin says which arm it is; give one of them.")
+        known: dict[str, Any] = {"robots": ("ur5e",), "delay": Range(*parse_range("--delay", DELAY, "s"))}
+        known |= {} if self.params is None else of_parameters(parameters_from(str(self.params)))
+        known |= {} if self.twin is None else of_twin(Twin.load(self.twin))
+        known |= {"robots": tuple(self.robot)} if self.robot else {}
+        known |= {"delay": Range(*parse_range("--delay", self.delay, "s"))} if self.delay else {}
         if self.tool is not None:
             known["tool"] = _tool(numbers("--tool", self.tool, (1, 3, 7)))
         weighed = known["tool"].mass if "tool" in known else Knowledge().tool.mass
         mass = parse_range("--mass", self.mass, "kg") if self.mass else (weighed, weighed)
         knowledge = Knowledge(
-            robots=robots,
             stiffness=Range(*parse_range("--stiffness", self.stiffness, "N/m")),
-            delay=Range(*parse_range("--delay", self.delay, "s")),
             speed=Range(*parse_range("--speed", self.speed or SPEEDS.get(name, SPEED), "m/s")),
             mass=Range(*mass),
             force=FORCE if self.force is None else self.force,
