@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ur_admittance import __version__
-from ur_admittance.cli import bench, calibrate, check, demo, identify, log, params, run, sim, stability
+from ur_admittance.cli import bench, calibrate, check, demo, identify, log, params, run, sim, stability, tune
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -25,6 +25,7 @@ app.command()(demo.demo)
 app.command()(sim.sim)
 app.command()(stability.stability)
 app.command("measure-response")(stability.measure_response)
+app.command()(tune.tune)
 app.command()(identify.identify)
 app.command()(run.run)
 app.command()(log.replay)

@@ -1,0 +1,89 @@
+"""The same batches on a Dask cluster: a scheduler anywhere, workers with the same version of this package.
+
+A job is pure (its bits depend on nothing but itself), so that whatever a dead worker was doing is done again by
+another one, with the same result. Jobs travel in small groups: one message carries a good part of a second of work.
+"""
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any, cast
+
+from ur_admittance.apps.tuning.batch import Count, Job, Threads, Values
+from ur_admittance.apps.tuning.certificate import versions
+from ur_admittance.apps.tuning.task import Task
+from ur_admittance.errors import SimulationError
+
+GROUP = 5  # jobs of one message: 0.3 s of work, against a few milliseconds of overhead
+RETRIES = 5  # of a group whose worker died
+CONNECT = 10.0  # [s] until a scheduler must have answered
+WHOLE_GENERATION = 1000  # candidates at once
+
+
+def run_group(task: Task, jobs: Sequence[Job]) -> list[Values]:
+    """On a worker. One thread: Dask itself decides how many groups run side by side."""
+    return Threads(1)(task, jobs)
+
+
+class Cluster:
+    """`with Cluster("tcp://host:8786") as batch`: a Batch."""
+
+    candidates = WHOLE_GENERATION
+
+    def __init__(self, address: str) -> None:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise SimulationError("--scheduler needs Dask: pip install 'ur-admittance[cluster]'.") from None
+        try:
+            connect: Any = Client  # has no types
+            self._client: Any = connect(address, timeout=CONNECT, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise SimulationError(f"--scheduler {address}: no Dask scheduler answers there ({reason}).") from None
+
+    def __enter__(self) -> "Cluster":
+        try:
+            _same_versions(self._client.run(versions))
+        except BaseException:
+            self._client.close()
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._client.close()
+
+    def __call__(self, task: Task, jobs: Sequence[Job], progress: Count | None = None) -> list[Values]:
+        import distributed
+        from distributed.scheduler import KilledWorker
+
+        groups = [list(jobs[i : i + GROUP]) for i in range(0, len(jobs), GROUP)]
+        futures = [self._client.submit(run_group, task, group, pure=False, retries=RETRIES) for group in groups]
+        order = {future.key: i for i, future in enumerate(futures)}
+        results: list[list[Values]] = [[] for _ in groups]
+        done, as_completed = 0, cast(Any, distributed).as_completed  # has no types
+        try:
+            for future, result in as_completed(futures, loop=self._client.loop, with_results=True):
+                results[order[future.key]] = result
+                done += len(result)
+                if progress is not None:
+                    progress(done, len(jobs))
+        except KilledWorker as error:
+            raise SimulationError(f"the cluster gave up: {error}") from None
+        finally:
+            self._client.cancel([future for future in futures if not future.done()])
+        return [values for group in results for values in group]
+
+
+def _same_versions(found: dict[str, dict[str, str]]) -> None:
+    """Other versions would give other bits, and a certificate names only one."""
+    if not found:
+        raise SimulationError("the Dask scheduler has no workers; start some with: dask worker ADDRESS.")
+    mine = versions()
+    for worker, theirs in found.items():
+        different = [
+            f"{name} {theirs.get(name)} (here {mine[name]})" for name in mine if mine[name] != theirs.get(name)
+        ]
+        if different:
+            raise SimulationError(f"the Dask worker {worker} has {', '.join(different)}: it would give other bits.")

@@ -1,0 +1,148 @@
+"""ur-admittance tune as a user calls it, on the smallest of searches."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from ur_admittance.apps.tuning import cluster
+from ur_admittance.apps.twin import Twin
+from ur_admittance.calibration.twin import Finding
+from ur_admittance.cli import app
+from ur_admittance.cli.tune import KnownOptions
+from ur_admittance.errors import ParameterError, UrAdmittanceError
+from ur_admittance.params import load_parameters
+
+SMALL = ("--cases", "2", "--trials", "5", "--fresh", "3", "--threads", "1")
+
+
+def call(folder, *arguments):
+    """What the command prints."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        result = CliRunner().invoke(app, arguments)
+    assert result.exit_code == 0, result.output + repr(result.exception)
+    return result.stdout
+
+
+def refusal(folder, *arguments):
+    """The sentence with which the command refuses; `main` prints it and exits with 2."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        patch.setattr(cluster, "CONNECT", 0.5)
+        result = CliRunner().invoke(app, arguments)
+    assert isinstance(result.exception, UrAdmittanceError), result.output + repr(result.exception)
+    return str(result.exception)
+
+
+@pytest.fixture(scope="module")
+def tuned(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tuned")
+    text = call(folder, "tune", "press", "--robot", "ur3e", "--robot", "ur5e", *SMALL, "--report", "report", "--json")
+    return folder, json.loads(text)
+
+
+def test_the_parameter_file_holds_the_best_candidate_and_what_the_task_needs(tuned):
+    folder, summary = tuned
+    parameters = load_parameters(folder / "tuned.yaml")
+    values = {name: row["value"] for name, row in summary["values"].items()}
+    assert parameters.admittance.damping[2] == pytest.approx(values["damping"], rel=1e-3)
+    assert parameters.contact.approach_speed[0] == pytest.approx(values["approach_speed"], rel=1e-3)
+    assert parameters.admittance.desired_wrench[2] == 10.0
+    assert parameters.admittance.force_axes == (False, False, True, False, False, False)
+    assert parameters.tool.mass == 1.0
+    text = (folder / "tuned.yaml").read_text()
+    assert text.startswith("# Made by `ur-admittance tune press`")
+    assert "fresh cases failed" in text
+    assert "max_linear_velocity" not in text
+
+
+def test_the_report_has_certificate_figure_and_recording(tuned):
+    folder, summary = tuned
+    report = folder / "report"
+    assert {path.name for path in report.iterdir()} == {"report.md", "summary.json", "figure.png", "worst_case.mcap"}
+    assert json.loads((report / "summary.json").read_text()) == summary
+    certificate = summary["certificate"]
+    assert certificate["fresh_cases"] == 3
+    assert certificate["failure_share_below"] > 0.6  # three cases prove little
+    assert next(iter(summary["contest"])) == "tuned"
+    assert summary["contest"]["plain admittance"]["worst_tenth"]["residual"] > 1.0
+    assert "| overshoot | % |" in (report / "report.md").read_text()
+    assert (report / "figure.png").stat().st_size > 30_000
+    assert "largest difference: 0" in call(folder, "replay", "report/worst_case.mcap")
+
+
+def test_nothing_is_overwritten_and_resume_goes_on(tuned):
+    folder, summary = tuned
+    assert "exists already" in refusal(folder, "tune", "press", *SMALL)
+    known = ("tune", "press", "--robot", "ur3e", "--robot", "ur5e", *SMALL)
+    again = json.loads(call(folder, *known, "--resume", "--json"))
+    assert again["simulations"] == 0
+    assert again["values"] == summary["values"]
+    assert again["certificate"] == summary["certificate"]
+    assert "another task" in refusal(folder, *known, "--seed", "1", "--resume")
+    assert "new or empty folder" in refusal(folder, *known, "--resume", "--report", "report")
+
+
+def test_without_json_the_contest_and_the_certificate_are_shown(tuned):
+    folder, _ = tuned
+    text = call(folder, "tune", "press", "--robot", "ur3e", "--robot", "ur5e", *SMALL, "--resume")
+    for part in ("plain admittance", "settling", "[s]", "certificate: ", "parameters: tuned.yaml"):
+        assert part in text
+
+
+@pytest.fixture
+def twin(tmp_path):
+    """A file as `identify` writes it, of an arm with numbers of its own."""
+    numbers = {"delay": 0.013, "lag": 0.008, "damping_ratio": 0.8, "rotors": 1.0, "sensor_delay": 0.002}
+    numbers |= {"noise_force": 0.3, "noise_torque": 0.01, "tool_mass": 2.5}
+    values = {name: (Finding(value),) for name, value in numbers.items()}
+    values |= {"stiffness": (Finding(9e3),) * 6, "friction": (Finding(0.0, 1.0),) * 6}
+    arm = Twin("ur10e", ("a.mcap",), 9.0, (0.0,) * 6, (0.0, 0.0, 0.06), (0.0, 0.0, 0.2, 0.0, 0.0, 0.0), values)
+    arm.save(tmp_path / "arm.twin.yaml")
+    return tmp_path / "arm.twin.yaml"
+
+
+def test_a_twin_is_the_arm_that_is_tuned_and_a_given_delay_goes_before_its_own(twin):
+    known = KnownOptions(twin=twin).task("press").knowledge
+    assert known.robots == ("ur10e",)
+    assert known.delay.known
+    assert known.delay.low == pytest.approx(0.013)
+    assert (known.mass.low, known.tool.tcp, known.sensor.noise_force) == (2.5, (0.0, 0.0, 0.2), 0.3)
+    assert known.servo.stiffness == (9e3,) * 6
+    assert KnownOptions(twin=twin, delay="4..9ms").task("press").knowledge.delay.high == pytest.approx(0.009)
+    with pytest.raises(ParameterError, match="--twin and --robot"):
+        KnownOptions(twin=twin, robot=["ur3e"]).task("press")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("paint",), "task 'paint' is unknown: choose one of press, follow, insert, guide."),
+        (("press", "--robot", "ur99"), "ur99"),
+        (("press", "--stiffness", "1e5..1e3"), "--stiffness 1e5..1e3: must be a number or a range"),
+        (("press", "--delay", "5..20kg"), "--delay 5..20kg"),
+        (("press", "--delay", "9.5ms"), "multiple of the physics step"),
+        (("press", "--pose", "1,2,3"), "--pose 1,2,3: must be 6 numbers"),
+        (("press", "--tool", "1,2"), "--tool 1,2: must be 1 or 3 or 7 numbers"),
+        (("press", "--tool", "-1"), "tool.mass"),
+        (("press", "--force", "90"), "--force 90 N: must be > 0 and at most 50, half of safety.max_force"),
+        (("press", "--speed", "0.1"), "--speed 0.1: press has no speed"),
+        (("guide", "--force", "10"), "--force 10.0: guide has no force"),
+        (("press", "--reserve", "0.5"), "--reserve 0.5: must be >= 1"),
+        (("press", "--cases", "0"), "--cases 0: must be >= 1"),
+        (("press", "--fresh", "0"), "--fresh 0: must be >= 1"),
+        (("press", "--minutes", "0"), "--minutes 0: must be > 0"),
+        (("press", "--seed", "-1"), "--seed -1: must be from 0"),
+        (("press", "--threads", "0"), "--threads 0: must be >= 1"),
+        (("press", "--out", "a.txt"), "--out a.txt: must end with .yaml"),
+        (("press", "--resume"), "no search to resume"),
+        (("press", "--params", "none.yaml"), "none.yaml: there is no such file"),
+        (("press", "--twin", "none.yaml"), "none.yaml"),
+        (("press", "--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler answers there"),
+        (("press", "--scheduler", "rubbish://"), "no Dask scheduler answers there"),
+    ],
+)
+def test_a_wrong_value_is_one_sentence(arguments, sentence, tmp_path):
+    assert sentence in refusal(tmp_path, "tune", *arguments)
+    assert not list(tmp_path.glob("*.yaml"))
