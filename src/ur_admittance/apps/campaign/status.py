@@ -86,7 +86,7 @@ def stops(v: View) -> Iterator[Reading]:
         if (k + 1) * v.period + bound > len(mode) * v.period:
             continue  # the episode ends first
         moving = (qd[k:] > STANDSTILL).any(axis=1) & (np.cumsum(mode[k:] == Mode.ACTIVE) == 0)
-        yield Reading("stop_time", float(np.count_nonzero(moving)) * v.period, bound, "s", k * v.period)
+        yield Reading("stop_time", float(np.count_nonzero(moving)) * v.period, bound, "s", float(k) * v.period)
 
 
 def explained(v: View, k: int) -> bool:
