@@ -75,8 +75,14 @@ def test_a_worker_killed_in_the_middle_loses_nothing_and_changes_no_bit(loopback
 
 def test_workers_with_other_versions_and_empty_clusters_are_refused():
     mine = cluster_module.versions()
-    _same_versions({"tcp://a": mine})
+    _same_versions({"tcp://a": mine}, mine)
     with pytest.raises(SimulationError, match=r"tcp://a has mujoco 1\.0 "):
-        _same_versions({"tcp://a": mine | {"mujoco": "1.0"}})
+        _same_versions({"tcp://a": mine | {"mujoco": "1.0"}}, mine)
     with pytest.raises(SimulationError, match="no workers"):
-        _same_versions({})
+        _same_versions({}, mine)
+
+
+def test_a_worker_that_joined_late_looks_at_its_versions_itself():
+    wanted = cluster_module.versions() | {"numba": "0.1"}
+    with pytest.raises(SimulationError, match="it would give other bits"):
+        cluster_module.run_group(TASK, jobs()[:1], wanted)
