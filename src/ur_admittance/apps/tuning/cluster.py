@@ -76,6 +76,8 @@ class Cluster:
         done, as_completed = 0, cast(Any, distributed).as_completed  # has no types
         try:
             for future, result in as_completed(futures, loop=self._client.loop, with_results=True):
+                if not isinstance(result, list):  # Dask hands over the error of a cancelled group as its result
+                    raise SimulationError("the Dask scheduler is gone; go on with --resume, with or without a cluster.")
                 results[order[future.key]] = result
                 done += len(result)
                 if progress is not None:
@@ -83,7 +85,8 @@ class Cluster:
         except KilledWorker as error:
             raise SimulationError(f"the cluster gave up: {error}") from None
         finally:
-            self._client.cancel([future for future in futures if not future.done()])
+            if self._client.status == "running":
+                self._client.cancel([future for future in futures if not future.done()])
         return [values for group in results for values in group]
 
 
