@@ -200,3 +200,9 @@ def test_ctrl_c_after_the_search_keeps_what_is_known(stage, kept, tmp_path, monk
     assert f"interrupted: {kept}; go on with --resume" in result.stdout
     assert load_parameters(tmp_path / "tuned.yaml").admittance.force_axes[2]
     assert not list((tmp_path / "report").iterdir())
+
+
+def test_a_reserve_that_nothing_has_is_told(tmp_path):
+    text = call(tmp_path, "tune", "press", "--reserve", "100", *SMALL)
+    assert "no candidate has the demanded --reserve" in text
+    assert "was refused, not simulated" in (tmp_path / "tuned.yaml").read_text()

@@ -188,6 +188,8 @@ def _print(result: "Result", out: Path, report: Path | None) -> None:
         f"({found.refused} candidates refused without simulation); score {found.score:.3g}",
         highlight=False,
     )
+    if found.hopeless:
+        console.print("no candidate has the demanded --reserve in all of these ranges: narrow them, or ask for less")
     if result.contest:
         count = len(result.contest[0].costs)
         table = Table(title=f"worst tenth on {count} fresh cases", box=None, title_justify="left", pad_edge=False)

@@ -97,6 +97,10 @@ def _header(result: Result) -> str:
         if result.certificate is None
         else f"In simulation, {result.certificate.sentence()}.",
     ]
+    if found.hopeless:
+        lines.append(
+            "No candidate had the demanded reserve (--reserve): this one was refused, not simulated, in the search."
+        )
     if not known.mass.known and known.base.tool == Parameters().tool:
         lines.append("The tool's mass, centre and TCP are not in this file: include your calibration.")
     return "".join(f"# {line}\n" for line in lines)

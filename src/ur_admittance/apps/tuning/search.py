@@ -59,6 +59,11 @@ class Found:
     seconds: float  # of this run
     interrupted: bool
 
+    @property
+    def hopeless(self) -> bool:
+        """Every candidate was refused without simulation."""
+        return self.score >= REFUSED
+
 
 def search(
     task: Task,
