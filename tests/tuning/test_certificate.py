@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import beta
 
-from ur_admittance.apps.tuning.certificate import certify, failure_bound
+from ur_admittance.apps.tuning.certificate import certify, failure_bound, percent_up
 from ur_admittance.apps.tuning.score import Figure
 from ur_admittance.errors import SimulationError
 
@@ -47,3 +47,11 @@ def test_a_case_that_breaks_two_limits_is_one_failure():
 def test_a_figure_that_is_not_a_number_is_a_failure():
     certificate = certify(FIGURES, [{"force": float("nan"), "time": 1.0}], [1.0])
     assert certificate.failed == 1
+
+
+@pytest.mark.parametrize(
+    ("share", "text"), [(0.00299125, "0.3"), (0.00473499, "0.48"), (0.0104841, "1.1"), (0.6316, "64"), (0.3, "30")]
+)
+def test_a_bound_is_never_rounded_down(share, text):
+    assert percent_up(share) == text
+    assert float(text) >= 100.0 * share - 1e-9

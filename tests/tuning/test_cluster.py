@@ -28,7 +28,7 @@ def start(*arguments):
 
 @pytest.fixture
 def loopback(tmp_path, optional):
-    """Address of the scheduler and its two workers."""
+    """Address of the scheduler, its two workers, and its process."""
     optional("distributed")
     file = tmp_path / "scheduler.json"
     where = ("--scheduler-file", str(file), "--no-dashboard")
@@ -39,7 +39,7 @@ def loopback(tmp_path, optional):
         worker = ("distributed.cli.dask_worker", "--nthreads", "1", "--no-nanny", "--host", "127.0.0.1", *where)
         processes += [start(*worker), start(*worker)]
         time.sleep(0.1)
-        yield json.loads(file.read_text())["address"], processes[1:]
+        yield json.loads(file.read_text())["address"], processes[1:], processes[0]
     finally:
         for process in processes:
             process.kill()
@@ -53,7 +53,7 @@ def jobs():
 
 @pytest.mark.timeout(200)
 def test_a_worker_killed_in_the_middle_loses_nothing_and_changes_no_bit(loopback):
-    address, workers = loopback
+    address, workers, _ = loopback
     expected = Threads(1)(TASK, jobs())
     killed = []
 
@@ -75,8 +75,25 @@ def test_a_worker_killed_in_the_middle_loses_nothing_and_changes_no_bit(loopback
 
 def test_workers_with_other_versions_and_empty_clusters_are_refused():
     mine = cluster_module.versions()
-    _same_versions({"tcp://a": mine})
+    _same_versions({"tcp://a": mine}, mine)
     with pytest.raises(SimulationError, match=r"tcp://a has mujoco 1\.0 "):
-        _same_versions({"tcp://a": mine | {"mujoco": "1.0"}})
+        _same_versions({"tcp://a": mine | {"mujoco": "1.0"}}, mine)
     with pytest.raises(SimulationError, match="no workers"):
-        _same_versions({})
+        _same_versions({}, mine)
+
+
+def test_a_worker_that_joined_late_looks_at_its_versions_itself():
+    wanted = cluster_module.versions() | {"numba": "0.1"}
+    with pytest.raises(SimulationError, match="it would give other bits"):
+        cluster_module.run_group(TASK, jobs()[:1], wanted)
+
+
+@pytest.mark.timeout(200)
+def test_a_scheduler_that_dies_is_one_sentence(loopback):
+    from distributed import Client
+
+    address, _, scheduler = loopback
+    with Client(address, set_as_default=False) as client:
+        client.wait_for_workers(2, timeout=60)
+    with Cluster(address) as batch, pytest.raises(SimulationError, match="scheduler is gone; go on with --resume"):
+        batch(TASK, jobs(), lambda done, total: scheduler.kill())

@@ -6,6 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from ur_admittance.apps.tuning import cluster
+from ur_admittance.apps.tuning import tune as tune_module
 from ur_admittance.apps.twin import Twin
 from ur_admittance.calibration.twin import Finding
 from ur_admittance.cli import app
@@ -140,9 +141,68 @@ def test_a_twin_is_the_arm_that_is_tuned_and_a_given_delay_goes_before_its_own(t
         (("press", "--params", "none.yaml"), "none.yaml: there is no such file"),
         (("press", "--twin", "none.yaml"), "none.yaml"),
         (("press", "--scheduler", "tcp://127.0.0.1:9"), "no Dask scheduler answers there"),
-        (("press", "--scheduler", "rubbish://"), "no Dask scheduler answers there"),
+        (("press", "--scheduler", "rubbish://"), "must be an address such as tcp://10.0.0.1:8786"),
+        (("press", "--scheduler", "localhost"), "must be an address such as tcp://10.0.0.1:8786"),
+        (("press", "--stiffness", "1e300"), "--stiffness 1e+300 N/m: must be from 1 to 1e+08 N/m"),
+        (("press", "--delay", "1000s"), "--delay 1000 s: must be from 0 to 0.5 s"),
+        (("press", "--mass", "0.5..1e4"), "--mass 0.5 to 10000 kg: must be from 0 to 100 kg"),
+        (("guide", "--speed", "1e9"), "--speed 1e+09 m/s: must be from 0.0001 to 10 m/s"),
+        (("press", "--pose", "0,0,9,0,0,0"), "--pose 0,0,9,0,0,0: must be within +-6.283 rad"),
+        (("press", "--reserve", "inf"), "--reserve inf: must be >= 1 and at most 100"),
+        (("press", "--cases", "99999999999"), "--cases 99999999999: must be >= 1 and at most 1000000"),
+        (("press", "--out", "/dev/full/a.yaml"), "/dev/full"),
+        (("press", "--out", "/proc/a.yaml"), "/proc/a.journal: cannot be written"),
+        (("press", "--report", "/proc/report"), "--report /proc/report: cannot be written"),
+        (("press", "--report", "."), "--report .: must be another folder than that of --out"),
     ],
 )
 def test_a_wrong_value_is_one_sentence(arguments, sentence, tmp_path):
     assert sentence in refusal(tmp_path, "tune", *arguments)
     assert not list(tmp_path.glob("*.yaml"))
+
+
+CALIBRATION = """/**:
+  ros__parameters:
+    control_rate: 250.0
+    sensor: {sign: -1.0, bias: [5.0, -3.0, 2.0, 0.1, 0.2, 0.3], rotation: [0.0, 0.0, 0.7854], auto_zero: true}
+    tool: {mass: 2.0, center_of_mass: [0.01, 0.0, 0.06], tcp: [0.0, 0.0, 0.2, 0.0, 0.0, 1.5708]}
+"""
+
+
+@pytest.mark.parametrize("more", [(), ("--mass", "1..3"), ("--twin",)])
+def test_the_sensor_of_the_users_file_is_in_the_tuned_one(more, tmp_path, twin):
+    """A tuned file without the bias would press wrongly, one without the sign would run away."""
+    (tmp_path / "mine.yaml").write_text(CALIBRATION)
+    more = ("--twin", str(twin)) if more == ("--twin",) else more
+    call(tmp_path, "tune", "press", "--params", "mine.yaml", *SMALL, *more)
+    mine, tuned = load_parameters(tmp_path / "mine.yaml"), load_parameters(tmp_path / "tuned.yaml")
+    assert tuned.sensor == mine.sensor
+    assert tuned.control_rate == mine.control_rate
+    assert "not in this file" not in (tmp_path / "tuned.yaml").read_text()
+    if "--twin" not in more:
+        assert (tuned.tool.mass, tuned.tool.tcp) == (mine.tool.mass, mine.tool.tcp)
+        assert tuned.tool.center_of_mass == mine.tool.center_of_mass
+
+
+@pytest.mark.parametrize(("stage", "kept"), [("tuned", "no certificate"), ("defaults", "no comparison, no report")])
+def test_ctrl_c_after_the_search_keeps_what_is_known(stage, kept, tmp_path, monkeypatch):
+    run = tune_module._run
+
+    def interrupted(task, seed, batch, name, *rest):
+        if name == stage:
+            raise KeyboardInterrupt
+        return run(task, seed, batch, name, *rest)
+
+    monkeypatch.setattr(tune_module, "_run", interrupted)
+    monkeypatch.chdir(tmp_path)
+    result = CliRunner().invoke(app, ("tune", "press", *SMALL, "--report", "report"))
+    assert result.exit_code == 130
+    assert f"interrupted: {kept}; go on with --resume" in result.stdout
+    assert load_parameters(tmp_path / "tuned.yaml").admittance.force_axes[2]
+    assert not list((tmp_path / "report").iterdir())
+
+
+def test_a_reserve_that_nothing_has_is_told(tmp_path):
+    text = call(tmp_path, "tune", "press", "--reserve", "100", *SMALL)
+    assert "no candidate has the demanded --reserve" in text
+    assert "was refused, not simulated" in (tmp_path / "tuned.yaml").read_text()

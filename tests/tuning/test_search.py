@@ -145,3 +145,35 @@ def test_without_optuna_the_sentence_names_the_extra(task, tmp_path, monkeypatch
     monkeypatch.setitem(sys.modules, "cmaes", None)
     with pytest.raises(ParameterError, match=r"pip install 'ur-admittance\[tune\]'"):
         search(task, 0, BUDGET, Hill(task), tmp_path / "a.journal")
+
+
+def test_a_search_killed_anywhere_goes_on_with_the_same_candidates(task, tmp_path):
+    whole, part = tmp_path / "whole.journal", tmp_path / "part.journal"
+    expected = search(task, 0, BUDGET, Hill(task), whole)
+    data = whole.read_bytes()
+    ends = [i + 1 for i, byte in enumerate(data) if byte == ord("\n")]
+    for end in (*ends[3:-1:9], ends[20] + 30, len(data) - 5):  # between two lines, and inside of one
+        part.write_bytes(data[:end])
+        found = search(task, 0, BUDGET, Hill(task), part, resume=True)
+        assert (found.values, found.score, found.trials) == (expected.values, expected.score, expected.trials), end
+
+
+def test_a_journal_is_used_by_one_search_at_a_time(task, tmp_path):
+    journal, refused = tmp_path / "a.journal", []
+
+    class Second(Hill):
+        def __call__(self, task, jobs, progress=None):
+            with pytest.raises(ParameterError, match="another tune is using it") as caught:
+                search(task, 0, BUDGET, Hill(task), journal, resume=True)
+            refused.append(caught)
+            return super().__call__(task, jobs, progress)
+
+    assert search(task, 0, BUDGET, Second(task), journal).trials == len(refused)
+
+
+@pytest.mark.parametrize("rubbish", [b"rubbish\n", b"[1]\n", b"\x00\xd8\xff\n"])
+def test_a_file_that_is_no_journal_is_refused(rubbish, task, tmp_path):
+    (tmp_path / "a.journal").write_bytes(rubbish)
+    with pytest.raises(ParameterError, match="line 1 is not of a search"):
+        search(task, 0, BUDGET, Hill(task), tmp_path / "a.journal", resume=True)
+    assert (tmp_path / "a.journal").read_bytes() == rubbish

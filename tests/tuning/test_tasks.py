@@ -158,7 +158,7 @@ def test_a_twin_brings_its_arm_servo_sensor_tool_and_delay():
         sensor = staticmethod(lambda: FtSensor(noise_force=0.3, delay=0.002))
         tool = staticmethod(lambda: Tool(mass=2.5))
 
-    task = Press(Knowledge(**of_twin(Twin()), mass=Range(2.5, 2.5)))
+    task = Press(Knowledge(**of_twin(Twin(), Parameters()), mass=Range(2.5, 2.5)))
     case = with_parameters(task.case(0, FRESH, 0), task.complete(Parameters()))
     assert (case.robot, case.servo, case.sensor, case.tool.mass) == ("ur10e", Twin.servo(), Twin.sensor(), 2.5)
     assert "response_time" not in [u.name for u in task.unknowns]

@@ -46,6 +46,7 @@ def test_a_twin_survives_its_file(twin: Twin, saved: Path) -> None:
     ("change", "sentence"),
     [
         (lambda text: text.replace("twin: 1", "twin: 9"), "not a twin of this version"),
+        (lambda text: text.replace("delay: {value: 0.", "delay: {value: .nan, was: 0."), "nan where a finite number"),
         (lambda text: text.replace("  delay:", "  dealy:"), "has no delay"),
         (lambda text: text.replace("pose: [", "pose: [1.0, "), "7 numbers where 6 are needed"),
         (lambda text: text + "  - }", "not a YAML file"),

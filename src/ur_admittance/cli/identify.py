@@ -31,6 +31,8 @@ def identify(
     """Find an arm's delay, lag, stiffness, damping, friction, sensor and tool in recordings of its work."""
     from ur_admittance.apps.twin import identify_twin
 
+    if not logs[0].name:
+        raise CalibrationError(f"{logs[0]}: is a folder, not a recording.")
     out = out or logs[0].with_suffix(".twin.yaml")
     if out.exists():  # before the work
         raise CalibrationError(f"{out} exists already: choose another file with --out, nothing was overwritten")

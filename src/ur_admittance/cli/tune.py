@@ -76,6 +76,7 @@ class KnownOptions:
         from ur_admittance.apps.twin import Twin
         from ur_admittance.cli.values import parameters_from
         from ur_admittance.model import robot_model
+        from ur_admittance.params import Parameters
 
         if name not in TASKS:
             raise ParameterError(f"task {name!r} is unknown: choose one of {', '.join(TASKS)}.")
@@ -90,7 +91,7 @@ class KnownOptions:
             raise ParameterError("--twin and --robot: the twin says which arm it is; give one of them.")
         known: dict[str, Any] = {"robots": ("ur5e",), "delay": Range(*parse_range("--delay", DELAY, "s"))}
         known |= {} if self.params is None else of_parameters(parameters_from(str(self.params)))
-        known |= {} if self.twin is None else of_twin(Twin.load(self.twin))
+        known |= {} if self.twin is None else of_twin(Twin.load(self.twin), known.get("base", Parameters()))
         known |= {"robots": tuple(self.robot)} if self.robot else {}
         known |= {"delay": Range(*parse_range("--delay", self.delay, "s"))} if self.delay else {}
         if self.tool is not None:
@@ -133,18 +134,18 @@ def tune(
     from ur_admittance.apps.tuning.tune import tune as run
 
     if report is not None:
-        check_folder(report)
+        check_folder(report, out)
     chosen, budget = arm.task(task), Budget(cases, trials, minutes)
     with _batch(threads, scheduler) as batch, _Bar(trials, quiet=as_json) as bar:
         result = run(chosen, seed, budget, batch, out, fresh=fresh, resume=resume, show=bar.searching, say=bar.counting)
-        if report is not None and result.certificate is not None:
+        if report is not None and not result.found.interrupted:
             bar.counting("report", 0, 1)
             write_report(result, report)
     if as_json:
         typer.echo(json.dumps(result.summary(), indent=2))
     else:
         _print(result, out, report)
-    if result.certificate is None:
+    if result.found.interrupted:
         raise typer.Exit(130)
 
 
@@ -187,6 +188,8 @@ def _print(result: "Result", out: Path, report: Path | None) -> None:
         f"({found.refused} candidates refused without simulation); score {found.score:.3g}",
         highlight=False,
     )
+    if found.hopeless:
+        console.print("no candidate has the demanded --reserve in all of these ranges: narrow them, or ask for less")
     if result.contest:
         count = len(result.contest[0].costs)
         table = Table(title=f"worst tenth on {count} fresh cases", box=None, title_justify="left", pad_edge=False)
@@ -197,12 +200,13 @@ def _print(result: "Result", out: Path, report: Path | None) -> None:
             values = [f"{rival.certificate.worst_tenth[name]:.3g}" for name in figures]
             table.add_row(rival.name, str(rival.certificate.failed), *values)
         console.print(table)
-    if result.certificate is None:
-        console.print("interrupted: no certificate; go on with --resume")
-    else:
+    if result.certificate is not None:
         console.print(f"certificate: {result.certificate.sentence()}", highlight=False)
+    if found.interrupted:
+        missing = "certificate" if result.certificate is None else "comparison, no report"
+        console.print(f"interrupted: no {missing}; go on with --resume")
     console.print(f"parameters: {out}", highlight=False)
-    if report is not None and result.certificate is not None:
+    if report is not None and not found.interrupted:
         console.print(f"report: {report}", highlight=False)
 
 

@@ -78,10 +78,20 @@ class Certificate:
         }
 
     def sentence(self) -> str:
+        if self.failed == self.cases:
+            return f"all {self.cases} fresh cases failed"
         return (
             f"{self.failed} of {self.cases} fresh cases failed: with 95 % confidence fewer than "
-            f"{100 * self.bound:.2g} % of such cases fail"
+            f"{percent_up(self.bound)} % of such cases fail"
         )
+
+
+def percent_up(share: float) -> str:
+    """In percent with two digits, rounded up: a bound that is rounded down is none."""
+    if share <= 0.0:
+        return "0"
+    step = 10.0 ** (math.floor(math.log10(100.0 * share)) - 1)
+    return f"{math.ceil(100.0 * share / step - 1e-9) * step:.3g}"
 
 
 def certify(figures: Figures, results: Sequence[Values], costs: Sequence[float]) -> Certificate:

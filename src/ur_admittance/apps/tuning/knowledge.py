@@ -21,6 +21,12 @@ Vector = tuple[float, float, float]
 Joints = tuple[float, ...]  # six
 
 
+# Beyond these nothing is a contact of a UR arm, and the stability model runs out of digits or of memory.
+BELIEVED = {"stiffness": (1.0, 1e8), "speed": (1e-4, 10.0), "delay": (0.0, 0.5), "mass": (0.0, 100.0)}
+LARGEST_RESERVE = 100.0
+TURN = 2.0 * math.pi  # [rad] to either side: how far a joint of a UR turns
+
+
 @dataclass(frozen=True)
 class Range:
     """From low to high; both alike: a known value."""
@@ -94,12 +100,20 @@ class Knowledge:
     def __post_init__(self) -> None:
         if not self.robots:
             raise ParameterError("--robot: at least one type is needed.")
-        if not self.stiffness.low > 0.0:
-            raise ParameterError(f"--stiffness {self.stiffness.low:g} N/m: must be > 0.")
-        if not self.speed.low > 0.0:
-            raise ParameterError(f"--speed {self.speed.low:g} m/s: must be > 0.")
-        if not self.reserve >= 1.0:
-            raise ParameterError(f"--reserve {self.reserve:g}: must be >= 1.")
+        for option, unit, given in (
+            ("stiffness", "N/m", self.stiffness),
+            ("speed", "m/s", self.speed),
+            ("delay", "s", self.delay),
+            ("mass", "kg", self.mass),
+        ):
+            least, most = BELIEVED[option]
+            if not least <= given.low <= given.high <= most:
+                raise ParameterError(f"--{option} {given.text(unit)}: must be from {least:g} to {most:g} {unit}.")
+        if not 1.0 <= self.reserve <= LARGEST_RESERVE:
+            raise ParameterError(f"--reserve {self.reserve:g}: must be >= 1 and at most {LARGEST_RESERVE:g}.")
+        for pose in self.poses:
+            if max(map(abs, pose)) > TURN:
+                raise ParameterError(f"--pose {','.join(f'{q:g}' for q in pose)}: must be within +-{TURN:.4g} rad.")
         limit = self.base.safety.max_force
         if not 0.0 < self.force <= 0.5 * limit:
             raise ParameterError(
@@ -144,26 +158,32 @@ class Twin(Protocol):
     def tool(self) -> Tool: ...
 
 
-def of_twin(twin: Twin) -> dict[str, Any]:
-    """Arm, servo, sensor and tool of a twin, with its delay as a known one."""
+def of_twin(twin: Twin, base: Parameters) -> dict[str, Any]:
+    """Arm, servo, sensor and tool of a twin, with its delay as a known one. A twin says how noisy and late the sensor
+    is, ``base`` how it is mounted."""
     servo = twin.servo()
     return {
         "robots": (twin.robot,),
         "servo": servo,
-        "sensor": twin.sensor(),
+        "sensor": mounted(twin.sensor(), base),
         "tool": twin.tool(),
         "delay": Range(servo.delay, servo.delay),
     }
 
 
-def of_parameters(parameters: Parameters) -> dict[str, Any]:
-    """Base parameters, tool and sensor as a parameter file describes them. A file without a tool: the usual one."""
-    sensor = replace(
-        NOISE,
+def mounted(sensor: FtSensor, parameters: Parameters) -> FtSensor:
+    """The sensor where and how a parameter file says that it is mounted."""
+    return replace(
+        sensor,
         position=_vector(parameters.sensor.position),
         rotation=_rows(parameters.sensor.rotation),
         sign=parameters.sensor.sign,
     )
+
+
+def of_parameters(parameters: Parameters) -> dict[str, Any]:
+    """Base parameters, tool and sensor as a parameter file describes them. A file without a tool: the usual one."""
+    sensor = mounted(NOISE, parameters)
     if parameters.tool == Parameters().tool:
         return {"base": parameters, "sensor": sensor}
     tool, R_flange_sensor = parameters.tool, np.array(sensor.rotation)

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 from ur_admittance.apps.record_case import record_case
+from ur_admittance.apps.tuning.certificate import percent_up
 from ur_admittance.apps.tuning.figure import draw, save
 from ur_admittance.apps.tuning.result import Result, Rival, write_text
 from ur_admittance.apps.tuning.task import FRESH, with_parameters
@@ -13,7 +14,7 @@ from ur_admittance.simulation import Trace, simulate
 
 def write_report(result: Result, folder: Path) -> list[Path]:
     """All files of the report, in a new or empty folder."""
-    check_folder(folder)
+    _need_empty(folder)
     if result.certificate is None:
         raise ParameterError("a search that was interrupted has no report; go on with --resume.")
     paths = {name: folder / name for name in ("report.md", "summary.json", "figure.png", "worst_case.mcap")}
@@ -25,8 +26,21 @@ def write_report(result: Result, folder: Path) -> list[Path]:
     return list(paths.values())
 
 
-def check_folder(folder: Path) -> None:
-    """Before the search: nothing is overwritten."""
+def check_folder(folder: Path, out: Path) -> None:
+    """Before the search: nothing is overwritten, and the report can be written when it is done."""
+    _need_empty(folder)
+    if folder.resolve() == out.parent.resolve():
+        raise ParameterError(f"--report {folder}: must be another folder than that of --out.")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".part"
+        probe.touch()
+        probe.unlink()
+    except OSError as error:
+        raise ParameterError(f"--report {folder}: cannot be written ({error.strerror}).") from None
+
+
+def _need_empty(folder: Path) -> None:
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ParameterError(f"--report {folder}: must be a new or empty folder.")
 
@@ -57,7 +71,7 @@ def markdown(result: Result) -> str:
         f"{result.budget.cases} cases of the search.",
         f"- For {task.ranges()}.",
         f"- Failed: {certificate.failed}. One-sided 95 % bound (Clopper and Pearson) on the share of failures: "
-        f"{100 * certificate.bound:.3g} %.",
+        f"{percent_up(certificate.bound)} %.",
         f"- Reserve: damping in contact is at least {certificate.reserve:.3g} times what the stability model needs.",
         f"- Versions: {', '.join(f'{name} {text}' for name, text in certificate.as_dict()['versions'].items())}.",
         "- It holds in simulation, inside these ranges. It is no safety function.",

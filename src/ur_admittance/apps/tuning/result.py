@@ -14,6 +14,7 @@ from ur_admittance.params.yaml import dump_parameters
 
 ALWAYS = ("robot.response_time", "tool.inertia_compensation")  # part of what was certified
 OF_TOOL = ("tool.mass", "tool.center_of_mass", "tool.tcp")
+DECIMALS = 9  # [m] what turning a position into another frame may add beyond is not worth showing
 
 
 @dataclass(frozen=True)
@@ -76,9 +77,10 @@ def parameter_text(result: Result) -> str:
     """A file for run, sim and the ROS node: what was tuned, what the task needs, what the user gave."""
     task, parameters = result.task, result.found.parameters
     known = task.knowledge
-    if known.mass.known:
-        tool = known.tool.parameters(known.sensor) | known.sensor.parameters()
-        parameters = parameters.changed(tool | {"tool.mass": known.mass.low})
+    if known.mass.known:  # the sensor stays that of the user's file: bias, sign and mounting are of the real one
+        tool = known.tool.parameters(known.sensor) | {"tool.mass": known.mass.low}
+        tool["tool.center_of_mass"] = [round(x, DECIMALS) + 0.0 for x in tool["tool.center_of_mass"]]
+        parameters = parameters.changed(tool)
     defaults = Parameters().flat()
     changed = {name for name, value in parameters.flat().items() if value != defaults[name]}
     names = changed | {*ALWAYS, *task.fixed()} | ({*OF_TOOL} if known.mass.known else set())
@@ -95,7 +97,11 @@ def _header(result: Result) -> str:
         if result.certificate is None
         else f"In simulation, {result.certificate.sentence()}.",
     ]
-    if not known.mass.known:
+    if found.hopeless:
+        lines.append(
+            "No candidate had the demanded reserve (--reserve): this one was refused, not simulated, in the search."
+        )
+    if not known.mass.known and known.base.tool == Parameters().tool:
         lines.append("The tool's mass, centre and TCP are not in this file: include your calibration.")
     return "".join(f"# {line}\n" for line in lines)
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ur_admittance.apps.tuning.batch import Batch, Job
+from ur_admittance.apps.tuning.journal import BEGUN, COMPLETE, in_use, repair
 from ur_admittance.apps.tuning.score import REFUSED, cost, worst_tenth
 from ur_admittance.apps.tuning.screen import refused_share
 from ur_admittance.apps.tuning.task import SEARCH, Task
@@ -58,6 +59,11 @@ class Found:
     seconds: float  # of this run
     interrupted: bool
 
+    @property
+    def hopeless(self) -> bool:
+        """Every candidate was refused without simulation."""
+        return self.score >= REFUSED
+
 
 def search(
     task: Task,
@@ -70,7 +76,15 @@ def search(
     show: Callable[[Progress], Any] = lambda progress: None,
 ) -> Found:
     """The best candidate within the budget. Ctrl-C ends it early and keeps the best."""
-    study = _open(task, seed, budget, journal, resume)
+    _check(journal, resume)
+    with in_use(journal):
+        study = _open(task, seed, budget, journal)
+        return _search(study, task, seed, budget, batch, show)
+
+
+def _search(
+    study: "Study", task: Task, seed: int, budget: Budget, batch: Batch, show: Callable[[Progress], Any]
+) -> Found:
     began, progress, interrupted = time.monotonic(), Progress(), False
     score = _Scorer(task, seed, budget.cases, batch, progress, show)
     try:
@@ -143,14 +157,15 @@ def _ask(study: "Study", task: Task, seed: int, most: int) -> list[Any]:
     }
     count = len(study.get_trials(deepcopy=False))
     if count == 0:
+        study.set_user_attr(BEGUN, 0)
         ours = [p for name, p in task.rivals().items() if p.contact.stabilizer]
         starts = [{u.name: u.of(parameters) for u in task.unknowns} for parameters in ours]
         for start in [start for i, start in enumerate(starts) if start not in starts[:i]]:
             study.enqueue_trial(start)
             study.ask(distributions)
     elif count + POPULATION <= most:  # generations are never cut: a longer search goes on the same way
-        generation = study.user_attrs.get("generation", 0) + 1
-        study.set_user_attr("generation", generation)
+        generation = study.user_attrs.get(BEGUN, 0) + 1
+        study.set_user_attr(BEGUN, generation)
         with warnings.catch_warnings():
             warnings.simplefilter(
                 "ignore", FutureWarning
@@ -158,6 +173,9 @@ def _ask(study: "Study", task: Task, seed: int, most: int) -> list[Any]:
             study.sampler = _sampler(study, seed, generation)
             for _ in range(POPULATION):
                 study.ask(distributions)
+    else:
+        return []
+    study.set_user_attr(COMPLETE, study.user_attrs[BEGUN])
     return [t for t in study.get_trials(deepcopy=False) if not t.state.is_finished()]
 
 
@@ -173,19 +191,26 @@ def _sampler(study: "Study", seed: int, generation: int) -> Any:
     )
 
 
-def _open(task: Task, seed: int, budget: Budget, journal: Path, resume: bool) -> "Study":
-    """The study of this journal. A journal of another task, seed, range or number of cases is refused."""
+def _check(journal: Path, resume: bool) -> None:
+    """Before anything is written."""
     try:
         import cmaes  # noqa: F401  (Optuna needs it for CMA-ES and says so only when asked for a candidate)
-        import optuna
-        from optuna.storages.journal import JournalFileBackend
+        import optuna  # noqa: F401
     except ImportError:
         raise ParameterError("tune needs Optuna and cmaes: pip install 'ur-admittance[tune]'.") from None
-    optuna.logging.set_verbosity(optuna.logging.WARNING)
     if journal.exists() and not resume:
         raise ParameterError(f"{journal}: a search is kept there; go on with --resume, or remove it or choose --out.")
     if resume and not journal.exists():
         raise ParameterError(f"{journal}: there is no search to resume; leave out --resume or check --out.")
+
+
+def _open(task: Task, seed: int, budget: Budget, journal: Path) -> "Study":
+    """The study of this journal. A journal of another task, seed, range or number of cases is refused."""
+    import optuna
+    from optuna.storages.journal import JournalFileBackend
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    repair(journal)
     asked = fingerprint(task, seed, budget.cases)
     storage = optuna.storages.JournalStorage(JournalFileBackend(str(journal)))
     study = optuna.create_study(storage=storage, study_name=STUDY, load_if_exists=True)

@@ -162,15 +162,18 @@ class Task(ABC):
 
     def rivals(self) -> dict[str, Parameters]:
         """What the search has to beat: the presets, the defaults, and plain admittance."""
-        named = {f"preset {name}": preset(name) for name in self.presets}
-        ours = {name: self.complete(p) for name, p in (named | {"defaults": self.knowledge.base}).items()}
-        return ours | {"plain admittance": self.complete(Parameters()).changed(PLAIN)}
+        base = self.knowledge.base
+        cell = {"control_rate": base.control_rate, "gravity": base.gravity}  # of the same arm, mounted the same way
+        named = {f"preset {name}": preset(name).changed(cell) for name in self.presets}
+        ours = {name: self.complete(p) for name, p in (named | {"defaults": base}).items()}
+        return ours | {"plain admittance": self.complete(Parameters().changed(cell)).changed(PLAIN)}
 
 
 def with_parameters(case: Case, parameters: Parameters) -> Case:
     """The case with these parameters and what calibration finds of its tool and its sensor."""
     found = case.tool.parameters(case.sensor) | case.sensor.parameters()
     del found["tool.inertia_compensation"]  # a choice, not a finding
+    found["sensor.auto_zero"] = False  # its bias is known here, as after a zeroing
     return replace(case, parameters=parameters.changed(found))
 
 

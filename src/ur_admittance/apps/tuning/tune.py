@@ -17,6 +17,7 @@ from ur_admittance.errors import ParameterError
 from ur_admittance.params import Parameters
 
 TUNED = "tuned"
+MOST = 10**6  # cases or candidates: more are a slip of the finger
 COMPARED = 300  # fresh cases on which the presets and plain admittance run too
 
 Say = Callable[[str, int, int], Any]  # what is going on, done, of
@@ -34,24 +35,25 @@ def tune(
     show: Callable[[Progress], Any] = lambda progress: None,
     say: Say = lambda what, done, total: None,
 ) -> Result:
-    """Search, then certify with fresh cases. Ctrl-C in the search ends it there, and keeps the best found so far."""
+    """Search, then certify with fresh cases. Ctrl-C ends it there, and keeps the best found so far."""
     _check(seed, budget, out, fresh, resume)
     began = time.monotonic()
     make_folder(out)
     found = search(task, seed, budget, batch, journal_of(out), resume=resume, show=show)
     result = Result(task, seed, budget, found)
     write_text(out, parameter_text(result))
-    if found.interrupted:
-        return replace(result, seconds=time.monotonic() - began)
-    tuned = _run(task, seed, batch, TUNED, found.parameters, fresh, say)
-    least = min(reserve(task, found.parameters, task.case(seed, FRESH, i)) for i in range(fresh))
-    result = replace(result, certificate=replace(tuned.certificate, reserve=least))
-    write_text(out, parameter_text(result))
-    few = min(fresh, COMPARED)
-    contest = [_first(task, tuned, few)]
-    for name, parameters in task.rivals().items():
-        contest.append(_run(task, seed, batch, name, parameters, few, say))
-    return replace(result, contest=tuple(contest), seconds=time.monotonic() - began)
+    try:
+        if not found.interrupted:
+            tuned = _run(task, seed, batch, TUNED, found.parameters, fresh, say)
+            least = min(reserve(task, found.parameters, task.case(seed, FRESH, i)) for i in range(fresh))
+            result = replace(result, certificate=replace(tuned.certificate, reserve=least))
+            write_text(out, parameter_text(result))
+            few = min(fresh, COMPARED)
+            rivals = [_run(task, seed, batch, *rival, few, say) for rival in task.rivals().items()]
+            result = replace(result, contest=(_first(task, tuned, few), *rivals))
+    except KeyboardInterrupt:
+        result = replace(result, found=replace(found, interrupted=True))
+    return replace(result, seconds=time.monotonic() - began)
 
 
 def journal_of(out: Path) -> Path:
@@ -76,8 +78,8 @@ def _check(seed: int, budget: Budget, out: Path, fresh: int, resume: bool) -> No
     if not 0 <= seed < LARGEST_SEED:
         raise ParameterError(f"--seed {seed}: must be from 0 to {LARGEST_SEED - 1}.")
     for name, value in (("--cases", budget.cases), ("--trials", budget.trials), ("--fresh", fresh)):
-        if value < 1:
-            raise ParameterError(f"{name} {value}: must be >= 1.")
+        if not 1 <= value <= MOST:
+            raise ParameterError(f"{name} {value}: must be >= 1 and at most {MOST}.")
     if not budget.minutes > 0.0:
         raise ParameterError(f"--minutes {budget.minutes:g}: must be > 0.")
     if out.suffix not in (".yaml", ".yml"):

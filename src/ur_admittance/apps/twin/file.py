@@ -1,5 +1,6 @@
 """A twin as a file: YAML that people read, with the deviation of every number and the reason for every assumption."""
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -88,12 +89,19 @@ def _findings(entry: Any, count: int) -> tuple[Finding, ...]:
     if not isinstance(rows, list) or len(rows) != count:
         raise ValueError(f"{count} values are needed for each joint number")
     return tuple(
-        Finding(float(row["value"]), float(row.get("deviation", 0.0)), str(row.get("assumed", ""))) for row in rows
+        Finding(_finite(row["value"]), _finite(row.get("deviation", 0.0)), str(row.get("assumed", ""))) for row in rows
     )
 
 
+def _finite(entry: Any) -> float:
+    number = float(entry)
+    if not math.isfinite(number):
+        raise ValueError(f"{number} where a finite number is needed")
+    return number
+
+
 def _numbers(entry: Any, count: int) -> tuple[float, ...]:
-    numbers = tuple(float(number) for number in entry)
+    numbers = tuple(_finite(number) for number in entry)
     if len(numbers) != count:
         raise ValueError(f"{len(numbers)} numbers where {count} are needed")
     return numbers
