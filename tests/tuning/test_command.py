@@ -170,7 +170,7 @@ CALIBRATION = """/**:
 
 
 @pytest.mark.parametrize("more", [(), ("--mass", "1..3"), ("--twin",)])
-def test_the_sensor_of_the_users_file_is_in_the_tuned_one(more, tmp_path, twin):
+def test_the_sensor_and_tool_of_the_users_file_are_in_the_tuned_one(more, tmp_path, twin):
     """A tuned file without the bias would press wrongly, one without the sign would run away."""
     (tmp_path / "mine.yaml").write_text(CALIBRATION)
     more = ("--twin", str(twin)) if more == ("--twin",) else more
@@ -179,9 +179,8 @@ def test_the_sensor_of_the_users_file_is_in_the_tuned_one(more, tmp_path, twin):
     assert tuned.sensor == mine.sensor
     assert tuned.control_rate == mine.control_rate
     assert "not in this file" not in (tmp_path / "tuned.yaml").read_text()
-    if "--twin" not in more:
-        assert (tuned.tool.mass, tuned.tool.tcp) == (mine.tool.mass, mine.tool.tcp)
-        assert tuned.tool.center_of_mass == mine.tool.center_of_mass
+    assert (tuned.tool.mass, tuned.tool.tcp) == (mine.tool.mass, mine.tool.tcp)
+    assert tuned.tool.center_of_mass == mine.tool.center_of_mass
 
 
 @pytest.mark.parametrize(("stage", "kept"), [("tuned", "no certificate"), ("defaults", "no comparison, no report")])

@@ -91,7 +91,9 @@ class KnownOptions:
             raise ParameterError("--twin and --robot: the twin says which arm it is; give one of them.")
         known: dict[str, Any] = {"robots": ("ur5e",), "delay": Range(*parse_range("--delay", DELAY, "s"))}
         known |= {} if self.params is None else of_parameters(parameters_from(str(self.params)))
-        known |= {} if self.twin is None else of_twin(Twin.load(self.twin), known.get("base", Parameters()))
+        if self.twin is not None:
+            calibrated = {"tool": known["tool"]} if "tool" in known else {}  # comes before that of the twin
+            known |= of_twin(Twin.load(self.twin), known.get("base", Parameters())) | calibrated
         known |= {"robots": tuple(self.robot)} if self.robot else {}
         known |= {"delay": Range(*parse_range("--delay", self.delay, "s"))} if self.delay else {}
         if self.tool is not None:
