@@ -42,8 +42,8 @@ def wall(setup: Setup) -> Outcome:
     if not touched:
         stage.finish()
         raise SimulationError(
-            "the wall was not reached within 10 s: it stands along x of the base, so admittance.desired_wrench must press "
-            "along x (parameters that press along z: scenario surface), and contact.approach_speed must be above 0."
+            "the wall was not reached within 10 s: it stands along x of the base, so admittance.desired_wrench must "
+            "press along x (scenario surface: along z), and contact.approach_speed must be above 0."
         )
     start = stage.time
     stage.run(hold + 2.0)
