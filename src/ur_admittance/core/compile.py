@@ -8,9 +8,10 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numba import carray, config, njit, types
+from numba import carray, config, njit, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
@@ -33,6 +34,12 @@ if not config.CACHE_DIR:
 
 # NumPy division (1/0 = inf) because a tick must not raise; no fastmath, so that a replay agrees to the last bit.
 kernel = njit(nogil=True, cache=True, error_model="numpy")
+
+
+def load(function: Any, *arguments: Any) -> None:
+    """Compile a kernel for such arguments, or load it from the cache, without calling it: never in a running loop."""
+    if not config.DISABLE_JIT:
+        function.compile(tuple(typeof(argument) for argument in arguments))
 
 
 @intrinsic(prefer_literal=True)
