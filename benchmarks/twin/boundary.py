@@ -6,10 +6,11 @@ finds the truth, in a simulation of the twin. The floor has no friction, so that
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from benchmarks.contact.boundary import MASS, SURFACE_DAMPING
+from benchmarks.contact.boundary import MASS, SURFACE_DAMPING, plain_press
 from ur_admittance.analysis import minimum_damping
 from ur_admittance.apps.scenarios.stage import Setup, Stage
 from ur_admittance.apps.twin import Twin
@@ -30,25 +31,9 @@ class Devices:
     sensor: FtSensor
 
 
-def plain(damping: float) -> dict[str, object]:
-    """Plain admittance along z that presses: nothing that would help it."""
-    only_z = [i == 2 for i in range(6)]
-    return {
-        "admittance.mass": [MASS] * 3 + [0.8] * 3,
-        "admittance.damping": [damping] * 3 + [6.4] * 3,
-        "admittance.force_axes": only_z,
-        "admittance.enabled_axes": only_z,
-        "admittance.desired_wrench": [FORCE if z else 0.0 for z in only_z],
-        "admittance.desired_wrench_rate": [1e3, 10.0],
-        "admittance.compensate_mass": False,
-        "admittance.stiffness_engagement_time": 0.0,
-        "tool.inertia_compensation": False,
-        "contact.stabilizer": False,
-        "contact.approach_speed": [1.0, 1.0],
-        "tracking.velocity_gain": [0.0] * 6,
-        "max_linear_acceleration": 1e3,
-        "safety.max_force": 500.0,
-    }
+def plain(damping: float) -> dict[str, Any]:
+    """With room for a bounce before the force limit ends it."""
+    return plain_press(MASS, damping, FORCE) | {"safety.max_force": 500.0}
 
 
 def predicted(twin: Twin, stiffness: float) -> float:
