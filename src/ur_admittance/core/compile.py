@@ -36,10 +36,16 @@ if not config.CACHE_DIR:
 kernel = njit(nogil=True, cache=True, error_model="numpy")
 
 
+_loaded: set[Any] = set()
+
+
 def load(function: Any, *arguments: Any) -> None:
-    """Compile a kernel for such arguments, or load it from the cache, without calling it: never in a running loop."""
-    if not config.DISABLE_JIT:
-        function.compile(tuple(typeof(argument) for argument in arguments))
+    """Compile a kernel for such arguments, or load it from the cache, without calling it: never in a running loop.
+    Once for each kernel: looking at the arguments costs a millisecond."""
+    if config.DISABLE_JIT or function in _loaded:
+        return
+    function.compile(tuple(typeof(argument) for argument in arguments))
+    _loaded.add(function)
 
 
 @intrinsic(prefer_literal=True)
