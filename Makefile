@@ -22,9 +22,12 @@ demo: $(VENV)/.installed
 quick: lint
 	$(BIN)/python -m pytest -q tests/core tests/params tests/model
 
-# What failed runs once more, alone; second tries are counted over both parts (scripts/run_tests.py).
+# What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Tests that watch
+# processes in real time run one after the other; those in simulated time on all cores, a file each.
+CALM := $(addprefix tests/,analysis calibration campaign contact control core model params scenarios simulation tuning twin)
 test: lint $(ROS)/.tried
-	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest" --ignore=tests/ros "$$@"
+	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest" "--ignore=tests/ros $(addprefix --ignore=,$(CALM))" \
+	  "$(BIN)/python -m pytest -n auto --dist loadfile" "$(CALM)" "$$@"
 
 test-ros: $(ROS)/.tried
 	@$(ROS_PART) && $(RUN_TESTS) "$$@"
@@ -40,7 +43,7 @@ ROS_PART = if [ -e $(ROS)/.installed ]; then \
 test-lowest: $(LOWEST)/.installed
 	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python -m pytest -p no:cacheprovider tests/core tests/params tests/model \
 	  tests/simulation/test_environment.py tests/runtime/test_replay.py \
-	  $(addprefix tests/dashboard/test_,$(addsuffix .py,feel files gate viser_internals))
+	  tests/tuning/test_search.py $(addprefix tests/dashboard/test_,$(addsuffix .py,feel files gate viser_internals))
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -2,6 +2,7 @@
 
 <!-- table: parameters -->           the schema        <!-- table: cli -->        the command line
 <!-- table: status -->               the fault codes   <!-- table: scenarios -->  ur-admittance sim --list
+<!-- table: families -->             kinds of random episodes; <!-- table: campaign -->  what the long campaign found
 {{ mistakes.bent_path.beside_mm }}   a number from docs/measured/mistakes.json; {{ x | .1f }} formats it
 """
 
@@ -214,6 +215,29 @@ def examples() -> str:
     return rows(["file", "what it shows"], body)
 
 
+def families() -> str:
+    from ur_admittance.apps.campaign import FAMILIES
+
+    return rows(["family", "what happens"], [[f"`{name}`", draw.__doc__] for name, draw in FAMILIES.items()])
+
+
+def campaign() -> str:
+    """Findings of the long campaign: checks that failed anywhere, one column per family."""
+    result = json.loads((DOCS / "measured" / "campaign.json").read_text())
+    names = list(result["episodes"])
+    body = []
+    for check, row in result["checks"].items():
+        worst = row["worst"]
+        if sum(row["failures"].values()):
+            counts = [(row["failures"][name] or "-") if name in row["failures"] else "" for name in names]
+            found = f"{worst['value']:.3g} of {worst['bound']:.3g} {worst['unit']}"
+            body.append([f"`{check}`", *counts, found, f"`{worst['episode']}`"])
+    held = [f"`{check}`" for check, row in result["checks"].items() if not sum(row["failures"].values())]
+    body.append(["episodes", *(result["episodes"][name] for name in names), "", ""])
+    body.append(["cycles", *(f"{result['cycles'][name]:.3g}" for name in names), "", ""])
+    return f"{rows(['failed', *names, 'worst', 'repeat'], body)}\n\nNever failed: {', '.join(held)}."
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "parameters": parameters,
     "presets": presets,
@@ -225,4 +249,6 @@ TABLES: dict[str, Callable[[], str]] = {
     "scenarios": scenarios,
     "models": models,
     "examples": examples,
+    "families": families,
+    "campaign": campaign,
 }

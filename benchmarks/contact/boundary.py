@@ -7,6 +7,7 @@ is watched: does what is left of the poke grow or shrink?
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -64,22 +65,22 @@ def simulated(robot: Robot, stiffness: float, tolerance: float = TOLERANCE) -> f
     low, high = rule / 8.0, 3.0 * rule
     while high > tolerance * low:
         damping = math.sqrt(low * high)
-        _settle(stage, max(60.0, 3.0 * rule), in_series)
+        settle(stage, max(60.0, 3.0 * rule), in_series)
         low, high = (damping, high) if growth(stage, damping, stiffness) > 0.0 else (low, damping)
     return math.sqrt(low * high)
 
 
-def _pressing(robot: Robot, stiffness: float, damping: float) -> Stage:
+def plain_press(mass: float, damping: float, force: float) -> dict[str, Any]:
+    """Plain admittance that presses along z: nothing that would help it."""
     only_z = [i == 2 for i in range(6)]
-    changes = {
-        "admittance.mass": [robot.mass] * 3 + [0.8] * 3,
+    return {
+        "admittance.mass": [mass] * 3 + [0.8] * 3,
         "admittance.damping": [damping] * 3 + [6.4] * 3,
         "admittance.force_axes": only_z,
         "admittance.enabled_axes": only_z,
-        "admittance.desired_wrench": [FORCE if z else 0.0 for z in only_z],
+        "admittance.desired_wrench": [force if z else 0.0 for z in only_z],
         "admittance.desired_wrench_rate": [1e3, 10.0],
         "admittance.compensate_mass": False,
-        "admittance.filter_coefficient": 1.0 - robot.old,
         "admittance.stiffness_engagement_time": 0.0,
         "tool.inertia_compensation": False,
         "contact.stabilizer": False,
@@ -87,6 +88,10 @@ def _pressing(robot: Robot, stiffness: float, damping: float) -> Stage:
         "tracking.velocity_gain": [0.0] * 6,
         "max_linear_acceleration": 1e3,
     }
+
+
+def _pressing(robot: Robot, stiffness: float, damping: float) -> Stage:
+    changes = plain_press(robot.mass, damping, FORCE) | {"admittance.filter_coefficient": 1.0 - robot.old}
     return Stage(
         Setup(changes=changes),
         environment=Environment.floor(stiffness, gap=0.0, damping=SURFACE_DAMPING),
@@ -96,7 +101,7 @@ def _pressing(robot: Robot, stiffness: float, damping: float) -> Stage:
     )
 
 
-def _settle(stage: Stage, damping: float, in_series: float) -> None:
+def settle(stage: Stage, damping: float, in_series: float) -> None:
     stage.controller.set_parameters({"admittance.damping": [damping] * 3 + [6.4] * 3})
     stage.run(max(1.0, 6.0 * damping / in_series))
 

@@ -19,6 +19,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from ur_admittance import errors as errors
     from ur_admittance.apps.run import run as run
+    from ur_admittance.apps.twin import Twin as Twin
     from ur_admittance.control import AdmittanceController as AdmittanceController
     from ur_admittance.model import robot_model as robot_model
     from ur_admittance.params import Parameters as Parameters
@@ -47,6 +48,7 @@ else:
         "Servo": "simulation",
         "SimulatedRobot": "simulation",
         "Tool": "simulation",
+        "Twin": "apps.twin",
         "World": "simulation",
         "load_parameters": "params",
         "preset": "params",
@@ -86,6 +88,7 @@ __all__ = [
     "Servo",
     "SimulatedRobot",
     "Tool",
+    "Twin",
     "World",
     "__version__",
     "errors",

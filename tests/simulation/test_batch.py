@@ -12,7 +12,7 @@ from ur_admittance.errors import SimulationError
 from ur_admittance.params import Parameters, preset
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
-from ur_admittance.simulation import Case, Environment, FtSensor, Script, Servo, Tool, simulate
+from ur_admittance.simulation import Case, Environment, FtSensor, Script, Servo, Tool, batch, simulate
 
 NOISE = FtSensor(noise_force=0.1, noise_torque=0.005, bias=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), drift=(0.02,) * 6)
 SLOW = Servo(delay=0.010)
@@ -187,3 +187,17 @@ def test_presets_run_in_a_batch():
         [rest(name) for name in ("hand_guiding", "assembly")], lambda case, trace: trace.command["mode"][-1]
     )
     assert modes == [Mode.ACTIVE, Mode.ACTIVE]
+
+
+def test_only_a_few_cases_are_handed_out_at_a_time(monkeypatch):
+    """To wait for one of ten thousand takes longer than to simulate it."""
+    counts, wait = [], batch.wait
+
+    def counted(waiting, **options):
+        counts.append(len(waiting))
+        return wait(waiting, **options)
+
+    monkeypatch.setattr(batch, "wait", counted)
+    script = Script(0.01)
+    assert simulate([Case(script, Parameters())] * 40, lambda case, trace: 1, threads=2) == [1] * 40
+    assert max(counts) == 2 * batch.AHEAD

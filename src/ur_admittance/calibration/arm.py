@@ -62,6 +62,7 @@ class CalmArm:
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
         self._target: Array | None = None
+        self.watch: Callable[[], None] = lambda: None  # called after every cycle that commands
         self.speed = np.minimum(CALM_SPEED, 0.25 * model.velocity)  # (6,) [rad/s]
         payload = model.payload_kg
         self.collision = COLLISION if payload is None else max(COLLISION, 2.0 * 9.81 * payload)  # [N]
@@ -77,6 +78,7 @@ class CalmArm:
             self.command["q"] = self.q
             self.command["qd"] = self._speed(qd)
             self.robot.write(self.command)
+            self.watch()
         return self.sample
 
     def _read(self) -> None:

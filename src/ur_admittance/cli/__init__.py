@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ur_admittance import __version__
-from ur_admittance.cli import bench, calibrate, check, demo, log, params, run, sim, stability
+from ur_admittance.cli import bench, calibrate, campaign, check, demo, identify, log, params, run, sim, stability, tune
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -23,8 +23,11 @@ app.command()(check.check)
 app.command("check-frames")(check.check_frames)
 app.command()(demo.demo)
 app.command()(sim.sim)
+app.command()(campaign.campaign)
 app.command()(stability.stability)
 app.command("measure-response")(stability.measure_response)
+app.command()(tune.tune)
+app.command()(identify.identify)
 app.command()(run.run)
 app.command()(log.replay)
 app.command()(log.plot)

@@ -31,6 +31,7 @@ SetOption = Annotated[
 LogOption = Annotated[
     Path | None, typer.Option("--log", help="Record the run (.mcap); an existing file is never overwritten.")
 ]
+TwinOption = Annotated[Path | None, typer.Option("--twin", help="An arm found by identify (.yaml).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
 

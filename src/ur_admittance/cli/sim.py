@@ -7,19 +7,22 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import JsonOption, LogOption, SetOption
-from ur_admittance.cli.values import assignments, parameters_from
+from ur_admittance.cli.options import JsonOption, LogOption, SetOption, TwinOption
+from ur_admittance.cli.values import assignments, parameters_from, twin_from
 
 
 def sim(
     name: Annotated[str, typer.Argument(help="Scenario; see --list.")] = "",
     list_them: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
-    robot: Annotated[str, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...")] = "ur5e",
+    robot: Annotated[
+        str | None, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...; default: ur5e, or that of the twin.")
+    ] = None,
     preset: Annotated[str | None, typer.Option(help="Preset or parameter file instead of the scenario's own.")] = None,
     set_: SetOption = None,
     option: Annotated[
         list[str] | None, typer.Option(help="Option of the scenario, not of the controller: name=value; see --list.")
     ] = None,
+    twin: TwinOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the sensor noise.")] = 0,
     as_json: JsonOption = False,
     figure: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).")] = None,
@@ -40,15 +43,19 @@ def sim(
         from ur_admittance.recording.writer import check_new
 
         check_new(log)
+    arm = twin_from(twin)
+    if arm is not None and robot not in (None, arm.robot):
+        raise SimulationError(f"--robot {robot}: the twin {twin} is of a {arm.robot}; leave --robot out.")
     progress = _Progress(name, quiet=as_json)
     setup = Setup(
-        robot=robot,
+        robot=arm.robot if arm is not None else robot or "ur5e",
         changes=assignments(set_ or []),
         preset=parameters_from(preset) if preset else None,
         seed=seed,
         log=log,
         progress=progress,
         options=assignments(option or []),
+        twin=arm,
     )
     with progress:
         outcome = run_scenario(name, setup)

@@ -9,12 +9,21 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import ArmOptions, JsonOption, SetOption, YesOption, shared_options
-from ur_admittance.cli.values import assignments, parameters_from
+from ur_admittance.cli.options import (
+    ArmOptions,
+    JsonOption,
+    LogOption,
+    SetOption,
+    TwinOption,
+    YesOption,
+    shared_options,
+)
+from ur_admittance.cli.values import assignments, parameters_from, twin_from
 from ur_admittance.errors import ParameterError
 
 if TYPE_CHECKING:
     from ur_admittance.analysis.loop import Loop
+    from ur_admittance.params import Parameters
 
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 AXES = ("x", "y", "z")
@@ -31,15 +40,23 @@ def stability(
     ] = None,
     stiffness: Annotated[float, typer.Option(help="Surface stiffness [N/m] to find the damping for.")] = 1e4,
     arm_stiffness: Annotated[float | None, typer.Option(help="Stiffness of the arm at its tool [N/m].")] = None,
+    twin: TwinOption = None,
     axis: Annotated[str | None, typer.Option(help="x, y or z; default: the weakest.")] = None,
     as_json: JsonOption = False,
     figure: Annotated[Path | None, typer.Option(help="Write the stability map (.png, .svg, .pdf).")] = None,
 ) -> None:
     """Which surfaces are safe, which damping a surface needs, and how the arm feels to a hand."""
     from ur_admittance.analysis import Arm, loop_of, margin
+    from ur_admittance.analysis.compliance import edge_of_stability
     from ur_admittance.analysis.loop import SERVO_LAG
 
-    parameters = parameters_from(preset).changed(assignments(set_ or []))
+    parameters = parameters_from(preset)
+    identified = twin_from(twin)
+    if identified is not None:
+        if delay is not None or servo is not None or arm_stiffness is not None:
+            raise ParameterError("--twin: has delay, servo and stiffness of the arm; leave out the options for them.")
+        parameters = parameters.changed(identified.parameters())
+    parameters = parameters.changed(assignments(set_ or []))
     if not stiffness > 0.0:
         raise ParameterError(f"--stiffness {stiffness} N/m: must be > 0.")
     if axis is not None and axis not in AXES:
@@ -49,8 +66,12 @@ def stability(
     lag = None if pure is None else (1.0 / (2.0 * math.pi * servo) if servo else SERVO_LAG)
     if pure is not None and lag is not None:
         parameters = parameters.changed({"robot.response_time": pure + lag})
-    chosen = AXES.index(axis) if axis else margin(parameters, arm).axis
-    loop = loop_of(parameters, chosen, arm, pure, lag)
+    if identified is not None:
+        loops = {i: identified.loop(parameters, i) for i in _axes(parameters, axis)}
+        chosen, loop = min(loops.items(), key=lambda item: edge_of_stability(item[1]))
+    else:
+        chosen = AXES.index(axis) if axis else margin(parameters, arm).axis
+        loop = loop_of(parameters, chosen, arm, pure, lag)
     result = figures(loop, chosen, stiffness, parameters.robot.response_time == 0.0)
     if figure is not None:
         from ur_admittance.analysis.map import save
@@ -64,8 +85,18 @@ def stability(
         )
         return
     _print(result, parameters.contact.stabilizer)
+    if identified is not None and identified.friction.any():
+        friction = f"joint friction, {identified.friction_at_tool().max():.2g} N at the tool"
+        typer.echo(f"{'left out':18} {friction}: contact needs up to a fifth more damping; try sim --twin")
     if figure is not None:
         typer.echo(f"figure: {figure}")
+
+
+def _axes(parameters: "Parameters", axis: str | None) -> list[int]:
+    """The one that was asked for, or the compliant ones."""
+    if axis is not None:
+        return [AXES.index(axis)]
+    return [i for i in range(3) if parameters.admittance.enabled_axes[i]] or [0, 1, 2]
 
 
 def seconds(text: str) -> float:
@@ -140,8 +171,10 @@ def measure_response(
     delay: Annotated[str, typer.Option(help="Simulation only: delay of the simulated arm.")] = "10ms",
     yes: YesOption = False,
     as_json: JsonOption = False,
+    log: LogOption = None,
 ) -> None:
     """Swing the base joint by 1.5 mm at the tool and measure how late the arm responds."""
+    from ur_admittance.apps.calm_recorder import recorded
     from ur_admittance.calibration.response import AMPLITUDE
     from ur_admittance.calibration.response import measure_response as measure
     from ur_admittance.params import Parameters
@@ -153,9 +186,11 @@ def measure_response(
 
         settings["world"] = World(robot_model(arm.model), servo=Servo(delay=seconds(delay)))
     arm.confirm(f"The tool will swing by {1e3 * AMPLITUDE:g} mm to either side for 3 s. Is the path clear?", yes)
-    with arm.connected(Parameters(), **settings) as (calm, name):
+    with arm.connected(Parameters(), **settings) as (calm, name), recorded(calm, log, Parameters()):
         response = measure(calm)
     if as_json:
         typer.echo(json.dumps({"robot": name, "response_time": response.time, "gain": response.gain}))
         return
     typer.echo(f"{name}: {response}; set robot.response_time: {response.time:.4f}")
+    if log is not None:
+        typer.echo(f"recording: {log}")

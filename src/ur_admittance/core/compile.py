@@ -8,9 +8,10 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import numpy as np
-from numba import carray, config, njit, types
+from numba import carray, config, njit, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
 
@@ -36,6 +37,16 @@ kernel = njit(nogil=True, cache=True, error_model="numpy")
 
 
 ROWS = 48  # inequalities of the constrained solve
+_loaded: set[Any] = set()
+
+
+def load(function: Any, *arguments: Any) -> None:
+    """Compile a kernel for such arguments, or load it from the cache, without calling it: never in a running loop.
+    Once for each kernel: looking at the arguments costs a millisecond."""
+    if config.DISABLE_JIT or function in _loaded:
+        return
+    function.compile(tuple(typeof(argument) for argument in arguments))
+    _loaded.add(function)
 
 
 @intrinsic(prefer_literal=True)

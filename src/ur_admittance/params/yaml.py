@@ -13,7 +13,7 @@ lose every value of the first.
 
 import io
 import math
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -215,11 +215,11 @@ def _refuse_second(lines: dict[str, int], name: str, line: int, file: str) -> No
     lines[name] = line
 
 
-def dump_parameters(parameters: Parameters, node: str = EVERY_NODE) -> str:
-    """Text that loads back to the same parameters. Unset ones are left out: ROS files have no null."""
+def dump_parameters(parameters: Parameters, node: str = EVERY_NODE, names: Collection[str] | None = None) -> str:
+    """Text that loads back to the same parameters; names: only those. Unset ones stay out: ROS files have no null."""
     root = CommentedMap()
     for name, value in parameters.flat().items():
-        if value is None:
+        if value is None or (names is not None and name not in names):
             continue
         *groups, last = name.split(".")
         place = root

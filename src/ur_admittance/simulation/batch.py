@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -29,6 +30,7 @@ from ur_admittance.simulation.trace import Trace
 from ur_admittance.simulation.world import World
 
 T = TypeVar("T")
+AHEAD = 4  # cases handed out for each thread: waiting for one of n costs time in proportion to n
 Progress = Callable[[int, int], None]  # cases done, cases in all
 
 
@@ -89,15 +91,20 @@ def simulate(
 
     def run(index: int) -> int:
         if not stop.is_set():
-            trace = run_case(cases[index])
-            results[index] = trace if measure is None else measure(cases[index], trace)
+            case = cases[index]  # once: a sequence may draw it only now
+            trace = run_case(case)
+            results[index] = trace if measure is None else measure(case, trace)
         return index
 
+    todo = iter(range(len(cases)))
     with ThreadPoolExecutor(threads, "episode") as pool:
-        waiting: set[Future[int]] = {pool.submit(run, index) for index in range(len(cases))}
+        waiting: set[Future[int]] = set()
         done = 0
         try:
-            while waiting:
+            while True:
+                waiting |= {pool.submit(run, index) for index in islice(todo, AHEAD * threads - len(waiting))}
+                if not waiting:
+                    break
                 finished, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in finished:
                     future.result()

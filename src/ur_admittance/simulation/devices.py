@@ -138,6 +138,8 @@ class Servo:
     stiffness: Vector6 | None = None  # kp [Nm/rad]; None: the UR5e's, scaled by the joints' torque limits
     damping_ratio: float = 0.9  # kd = 2 ratio sqrt(kp M_ii), M_ii of the arm with its tool in the home position
     payload: float | None = None  # [kg] what the arm was told it carries, at the tool's com; None: the true mass
+    friction: Vector6 = ZERO6  # Coulomb's, of the joints, not made up for by the servo [Nm]
+    armature: Vector6 | None = None  # rotor inertia seen through the gear [kg m2]; None: as the stiffness
 
     def __post_init__(self) -> None:
         _need(self.delay >= 0.0, f"servo.delay = {self.delay} s: must be >= 0.")
@@ -145,6 +147,9 @@ class Servo:
         _need(self.damping_ratio > 0.0, f"servo.damping_ratio = {self.damping_ratio}: must be > 0.")
         if self.stiffness is not None:
             _need(min(self.stiffness) > 0.0, f"servo.stiffness = {self.stiffness} Nm/rad: must be > 0.")
+        _need(min(self.friction) >= 0.0, f"servo.friction = {self.friction} Nm: must be >= 0.")
+        if self.armature is not None:
+            _need(min(self.armature) >= 0.0, f"servo.armature = {self.armature} kg m2: must be >= 0.")
 
     @property
     def response_time(self) -> float:
@@ -158,15 +163,16 @@ class Servo:
             return np.array(self.stiffness)
         return np.array(UR5E_STIFFNESS) * _strength(model)
 
+    def armature_of(self, model: RobotModel) -> Array:
+        """Rotor inertia of this arm's joints (6,) [kg m2]: the UR5e's, scaled as the stiffness."""
+        if self.armature is not None:
+            return np.array(self.armature)
+        return np.array(UR5E_ARMATURE) * _strength(model)
+
 
 def _rpy(rotation: Matrix) -> list[float]:
     """Roll, pitch, yaw [rad]; adding 0.0 turns -0.0 into 0.0."""
     return [float(angle) + 0.0 for angle in rpy_from_rotation(np.array(rotation))]
-
-
-def armature_of(model: RobotModel) -> Array:
-    """Rotor inertia of this arm's joints (6,) [kg m2], scaled as the stiffness."""
-    return np.array(UR5E_ARMATURE) * _strength(model)
 
 
 def _strength(model: RobotModel) -> Array:

@@ -10,11 +10,14 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.look import BLUE, DARK, PEDESTAL, STEEL, Colour, tubes, wrist_radius
-from ur_admittance.simulation.devices import FtSensor, Tool, armature_of
+from ur_admittance.simulation.devices import FtSensor, Servo, Tool
 from ur_admittance.simulation.environment import IMPRATIO, Environment
 
 Array = NDArray[np.float64]
 
+# MuJoCo's (-k, -b) of joint friction: a joint that sticks loses its speed at the rate b [1/s]. As fast as steps of 1 ms
+# allow, so that a UR5e's joint under 5 Nm of friction creeps with less than 5 mrad/s.
+STICTION = "-1 -500"
 ASSETS = """<visual>
     <global offwidth="1280" offheight="960"/>
     <headlight ambient="0.35 0.35 0.35" diffuse="0.45 0.45 0.45" specular="0.1 0.1 0.1"/>
@@ -33,13 +36,14 @@ def generate(
     tool: Tool,
     environment: Environment,
     sensor: FtSensor,
+    servo: Servo,
     physics_dt: float,
     gravity: ArrayLike,
     look: bool = True,
 ) -> str:
     """The MJCF document. Bodies: the links by their names, ``tool``, ``environment``; sites: ``tcp``, ``ft``.
     look: also the shapes that are only seen."""
-    chain = "".join(_open_link(model, i, look) for i in range(6))
+    chain = "".join(_open_link(model, servo, i, look) for i in range(6))
     return f"""<mujoco model="{model.name}">
   <compiler angle="radian" autolimits="false"/>
   <option integrator="implicitfast" timestep="{physics_dt}" cone="elliptic" impratio="{IMPRATIO}"
@@ -73,15 +77,16 @@ def _ground(model: RobotModel) -> str:
     return light + plane + _look(model, 0)
 
 
-def _open_link(model: RobotModel, i: int, look: bool) -> str:
+def _open_link(model: RobotModel, servo: Servo, i: int, look: bool) -> str:
     """The body of link i with its joint; left open, so that the next one nests inside."""
     link = model.links[i]
     if not link.mass > 0.0:
         raise SimulationError(f"link {link.name}: mass = {link.mass} kg: must be > 0 to be simulated.")
-    name, armature = model.joint_names[i], armature_of(model)[i]
+    name, armature = model.joint_names[i], servo.armature_of(model)[i]
+    friction = f' frictionloss="{servo.friction[i]}" solreffriction="{STICTION}"' if servo.friction[i] > 0.0 else ""
     return (
         f'<body name="{link.name}" {_pose(model.chain_position[i], model.chain_rotation[i])}>'
-        f'<joint name="{name}" armature="{armature}"/>'
+        f'<joint name="{name}" armature="{armature}"{friction}/>'
         f'<inertial pos="{_text(link.com)}" mass="{link.mass}" fullinertia="{_six(link.inertia)}"/>'
         f"{_look(model, i + 1) if look else ''}"
     )

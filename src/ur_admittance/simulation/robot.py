@@ -14,7 +14,8 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core.records import STOPPED, Status, new
+from ur_admittance.core.compile import load
+from ur_admittance.core.records import SAMPLE, STOPPED, Status, new
 from ur_admittance.core.views import vector, whole
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
@@ -61,6 +62,7 @@ class SimulatedRobot(Robot):
         model, rate = self.world.model, 1.0 / self.period
         pace = "in real time" if self.realtime else "in lock-step with the controller"
         kernels.hold(self._arm)
+        self._load_kernels()
         self._started = False
         return RobotInfo(
             name=f"simulated {model.name}",
@@ -145,6 +147,14 @@ class SimulatedRobot(Robot):
         return bool(kernels.silent(self._arm))
 
     # inside
+
+    def _load_kernels(self) -> None:
+        """Before the loop: compiled on the first run, which takes seconds."""
+        q, qd, wrench = self.world.q, self.world.qd, self.world.wrench
+        load(kernels.begin, self._arms, self.world.setpoint, qd, self._target)
+        load(kernels.report, self._arms, q, qd, wrench, 0, 0.0, 0.0, new(SAMPLE))
+        load(kernels.receive, self._arms, qd, self._sent)
+        load(kernels.brake, self._arm, qd)
 
     def _advance(self) -> None:
         """One period of physics under the last command, the brake, or the hold."""

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.core.compile import load
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
 from ur_admittance.simulation import mjcf
@@ -49,7 +50,8 @@ class World:
         self.seed = seed
         self.physics_dt = physics_dt
         self.gravity = np.array(gravity, dtype=float)
-        self.xml = mjcf.generate(model, self.tool, self.environment, self.sensor, physics_dt, self.gravity, look)
+        devices = self.tool, self.environment, self.sensor, self.servo
+        self.xml = mjcf.generate(model, *devices, physics_dt, self.gravity, look)
         self.mj_model = mujoco.MjModel.from_xml_string(self.xml)
         self.mj_data = mujoco.MjData(self.mj_model)
         self._tool_body = self.mj_model.body("tool").id
@@ -68,6 +70,7 @@ class World:
         self._noisy = bool(self.sensor.noise_force or self.sensor.noise_torque or any(self.sensor.drift))
         self.hand = Hand(self._plant, np.array(self.tool.tcp), np.array(self.tool.tcp_rotation))
         self._fill_plant()
+        self._load_kernels()
         self.reset()
 
     # life
@@ -158,8 +161,8 @@ class World:
     def pose(self) -> tuple[Array, Array]:
         """T_base_tcp now: rotation (3, 3) and position (3,) [m]."""
         mujoco.mj_kinematics(self.mj_model, self.mj_data)
-        rotation = self.mj_data.site_xmat[self._tcp_site].reshape(3, 3).copy()
-        return rotation, self.mj_data.site_xpos[self._tcp_site].copy()
+        site, data = self._tcp_site, self.mj_data
+        return data.site_xmat[site].reshape(3, 3).copy(), data.site_xpos[site].copy()
 
     @property
     def external_wrench(self) -> Array:
@@ -228,8 +231,8 @@ class World:
 
     def noise(self, periods: int) -> Array:
         """The normal random numbers (n, 12) of an episode from its reset on; the first row was used by the reset."""
-        shape = (periods, 12)
-        return np.random.default_rng(self.seed).standard_normal(shape) if self._noisy else np.zeros(shape)
+        rng = np.random.default_rng(self.seed)
+        return rng.standard_normal((periods, 12)) if self._noisy else np.zeros((periods, 12))
 
     # construction
 
@@ -255,22 +258,26 @@ class World:
         self._wrench: Array = plant["wrench"]
         self._setpoint: Array = plant["setpoint"]
 
+    def _load_kernels(self) -> None:
+        """Before any loop: the first run compiles them, which takes seconds."""
+        *before, count, h, commands, readings, views = self.engine(self.physics_dt)
+        load(kernels.advance, *before, self._target, count, h, commands, readings, self._noise[0], views)
+        self.hand.load_kernels()
+
     def _inertia_at_home(self) -> Array:
         """M_ii of the arm with its tool (6,) [kg m2]."""
         mj, data = self.mj_model, self.mj_data
         data.qpos[:] = self.model.home
         mujoco.mj_forward(mj, data)
-        column, diagonal = np.zeros(mj.nv), np.zeros(mj.nv)
-        for j in range(mj.nv):
-            mujoco.mj_mulM(mj, data, column, np.eye(mj.nv)[j])
-            diagonal[j] = column[j]
-        return diagonal
+        M: Array = np.zeros((6, 6))
+        for column, unit in zip(M, np.eye(6), strict=True):
+            mujoco.mj_mulM(mj, data, column, unit)
+        return np.array(M.diagonal())
 
     def _steps_of(self, name: str, time: float, least: int = 0) -> int:
         steps = int(round(time / self.physics_dt))
         if steps < least or abs(steps * self.physics_dt - time) > 1e-9:
-            allowed = f"a multiple of the physics step, {self.physics_dt} s"
-            raise SimulationError(f"{name} = {time} s: must be {allowed}.")
+            raise SimulationError(f"{name} = {time} s: must be a multiple of the physics step, {self.physics_dt} s.")
         return steps
 
     def _data_views(self) -> tuple[Array, ...]:

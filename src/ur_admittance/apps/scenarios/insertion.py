@@ -80,16 +80,16 @@ def _start_pose(model: RobotModel, seed: int) -> tuple[Array, Array]:
     turn = np.empty((3, 3))
     exp_so3(TILT * np.array([math.cos(axis), math.sin(axis), 0.0]), turn)
     moved = tip + OFFSET * np.array([math.cos(aside), math.sin(aside), 0.0])
-    q = _joints_at(model, nominal, turn @ R, moved)
+    q = joints_at(model, nominal, turn @ R, moved, np.array(TOOL.tcp))
     return q, tip - np.array([0.0, 0.0, GAP])
 
 
-def _joints_at(model: RobotModel, q: ArrayLike, R_wanted: Array, tip_wanted: Array) -> Array:
-    """Joint angles near q that put the peg's tip there (Newton's method)."""
+def joints_at(model: RobotModel, q: ArrayLike, R_wanted: Array, tip_wanted: Array, tcp: Array) -> Array:
+    """Joint angles near q that put the peg's tip, ``tcp`` in the flange frame, there (Newton's method)."""
     angles, error = np.array(q, dtype=float), np.empty(6)
     for _ in range(20):
         R, p = model.forward(angles)
-        lever = R @ np.array(TOOL.tcp)
+        lever = R @ tcp
         error[:3] = tip_wanted - p - lever
         log_so3(R_wanted @ R.T, error[3:])
         J = model.jacobian(angles)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.apps.twin import Twin
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
@@ -38,6 +39,7 @@ class Setup:
     log: Path | None = None
     progress: Callable[[float, float], None] | None = None  # simulated time and its end [s]
     options: dict[str, Any] = field(default_factory=dict)  # of this scenario: stiffness, speed, shape ...
+    twin: Twin | None = None  # an arm that was identified, in place of the usual servo, sensor and tool
 
 
 class Stage:
@@ -49,14 +51,19 @@ class Stage:
         parameters: dict[str, Any] | None = None,
         *,
         environment: Environment | None = None,
-        tool: Tool = TOOL,
-        servo: Servo = SERVO,
-        sensor: FtSensor = NOISE,
+        tool: Tool | None = None,
+        servo: Servo | None = None,
+        sensor: FtSensor | None = None,
         q: ArrayLike | None = None,
         duration: float = 10.0,
     ) -> None:
+        """tool, servo, sensor: default: those of the twin, or TOOL, SERVO and NOISE."""
         self.setup = setup
         self.model = robot_model(setup.robot)
+        twin = setup.twin
+        tool = tool or (twin.tool() if twin else TOOL)
+        servo = servo or (twin.servo() if twin else SERVO)
+        sensor = sensor or (twin.sensor() if twin else NOISE)
         known = tool.parameters() | {"robot.response_time": servo.response_time}
         chosen = setup.preset or Parameters().changed(parameters or {})
         self.parameters = chosen.changed(known).changed(setup.changes)

@@ -41,7 +41,10 @@ def wall(setup: Setup) -> Outcome:
     touched = stage.run(10.0, until=lambda s: bool(s.controller.command["contact"][0]))
     if not touched:
         stage.finish()
-        raise SimulationError("the wall was not reached within 10 s; is contact.approach_speed above 0?")
+        raise SimulationError(
+            "the wall was not reached within 10 s: it stands along x of the base, so admittance.desired_wrench must "
+            "press along x (scenario surface: along z), and contact.approach_speed must be above 0."
+        )
     start = stage.time
     stage.run(hold + 2.0)
     end = stage.time

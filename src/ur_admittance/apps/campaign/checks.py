@@ -1,0 +1,159 @@
+"""What must always hold, as functions over an episode: each gives the worst value and its bound.
+
+Command checks hold in every mode. Measured ones hold where nothing but the command moves the arm: a tool that hits a
+wall or a hand that jerks accelerates it beyond any limit, by physics.
+"""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.apps.campaign.episode import STEADY_WINDOW
+from ur_admittance.apps.campaign.view import Reading, View
+from ur_admittance.core.records import Mode
+
+Array = NDArray[np.float64]
+
+ROUNDING = 1e-6  # relative, of sums in double precision over thousands of cycles
+ANGLE_ROUNDING = 1e-6  # [rad]
+SPEED_SLACK = 1.02  # the Jacobian in the middle of a step is exact to second order only
+ACCELERATION_SLACK = 1.05  # a path that joints brake along curves by itself
+BOX_SLACK = 1e-3  # [m] a wall is braked at in steps of a cycle
+RESYNC = 0.1  # share of the joint speed with which a command that leads the arm is pulled back
+TOP_SPEED = 1.05  # of the arm's own largest joint speed: its servo overshoots a little
+MEASURED_SPEED = 1.3  # the servo is damped for the home pose: a stretched or heavy arm overshoots by a quarter
+MEASURED_ACCELERATION = 2.0  # ... and rings by 60 % after a step of acceleration
+JERK_SPEED, JERK_ACCELERATION = 1.88, 5.8  # largest first and second derivative of a minimum-jerk step of 1 in 1 s
+TOUCHED = 1e-3  # [N] the surfaces' part of the external force has the rounding of a difference
+REST = (5e-4, 2e-3)  # [m, rad] by which an arm at rest may stray within the window
+STILL = 1e-4  # [m] of the flange when nothing pushes
+SLOW = 0.5  # [s] of the moving mean that an oscillation departs from: the slowest bounce has 3 Hz
+OSCILLATION = 1.0  # [N] largest departure of a settled contact
+SLIDING = 3.0  # [N] departure from the mean while sliding over slopes and curves
+NOISE = 10.0  # ... both beside this many standard deviations of the sensor's noise, which a force axis follows
+
+
+def finite(v: View) -> Iterator[Reading]:
+    """Every number of every command."""
+    # All fields have eight bytes. Read as floats, the whole numbers among them (codes, never negative) are finite.
+    words = np.ascontiguousarray(v.command).view(np.float64).reshape(len(v.command), -1)
+    bad = ~np.isfinite(words).all(axis=1)
+    yield Reading("finite", float(np.count_nonzero(bad)), 0.0, "cycles", float(np.argmax(bad)) * v.period)
+    yield Reading("diverged", float(v.trace.diverged), 0.0, "", len(v.command) * v.period)
+
+
+def joints(v: View) -> Iterator[Reading]:
+    """Position, speed and acceleration of the commanded joints, and the distance from one command to the next."""
+    q, qd, mode = v.command["q"], v.command["qd"], v.command["mode"]
+    outside = np.maximum(v.in_force("joint_lower") - q, q - v.in_force("joint_upper"))
+    yield v.worst("joint_position", np.maximum(outside, 0.0), ANGLE_ROUNDING, "rad")
+    acceleration = np.broadcast_to(v.in_force("joint_acceleration"), q.shape)
+    speed = v.eased(np.broadcast_to(v.in_force("joint_velocity"), q.shape))
+    yield v.worst("joint_speed", np.abs(qd), speed * (1.0 + ROUNDING), "rad/s")
+    step = np.abs(np.diff(qd, axis=0)) / v.period
+    bound = np.maximum(acceleration[1:], acceleration[:-1]) * (1.0 + ROUNDING)
+    changed = np.diff(mode) != 0
+    yield v.worst("joint_acceleration", np.where(changed[:, None], 0.0, step), bound, "rad/s2", 1)
+    yield v.worst("step_at_mode_change", np.where(changed[:, None], step, 0.0), bound, "rad/s2", 1)
+    activated = changed & (mode[1:] == Mode.ACTIVE)  # the command may start anew where the arm is
+    moved = np.where(activated[:, None], 0.0, np.abs(np.diff(q, axis=0)) / v.period)
+    yield v.worst("position_step", moved, speed[1:] * (1.0 + RESYNC + ROUNDING), "rad/s", 1)
+
+
+def tool(v: View) -> Iterator[Reading]:
+    """Speed and acceleration of the commanded tool."""
+    stopping = v.command["mode"] != Mode.ACTIVE
+    for part, kind, length in ((0, "linear", "m"), (1, "angular", "rad")):
+        twist = v.command["twist"][:, 3 * part : 3 * part + 3]
+        acceleration = np.broadcast_to(v.in_force("max_acceleration")[:, part], len(twist))
+        cap = v.eased(np.broadcast_to(v.in_force("max_velocity")[:, part], len(twist)))
+        speed = np.linalg.norm(twist, axis=1)
+        yield v.worst(f"{kind}_speed", np.where(stopping, 0.0, speed), cap * SPEED_SLACK, f"{length}/s")
+        yield v.worst(f"{kind}_speed_stopping", np.where(stopping, speed, 0.0), cap * SPEED_SLACK, f"{length}/s")
+        change = np.linalg.norm(np.diff(twist, axis=0), axis=1) / v.period
+        change[v.changed - 1] = 0.0  # with another TCP the twist is that of another point
+        bound = np.maximum(acceleration[1:], acceleration[:-1]) * ACCELERATION_SLACK
+        yield v.worst(f"{kind}_acceleration", np.where(stopping[1:], 0.0, change), bound, f"{length}/s2", 1)
+        yield v.worst(f"{kind}_acceleration_stopping", np.where(stopping[1:], change, 0.0), bound, f"{length}/s2", 1)
+
+
+def box(v: View) -> Iterator[Reading]:
+    """The tool stays between the walls: as commanded, and as measured up to what the load bends the arm."""
+    low, high = v.in_force("workspace_min"), v.in_force("workspace_max")
+    if not (np.isfinite(low).any() or np.isfinite(high).any()):
+        return
+    yield v.worst("box", _outside(v.commanded_position, low, high), BOX_SLACK, "m")
+    measured = np.where(v.fresh, _outside(v.command["p_tcp"], low, high), 0.0)
+    force = np.linalg.norm(v.trace.hand[:, :3] + v.trace.contact[:, :3], axis=1)
+    yield v.worst("measured_box", measured, BOX_SLACK + v.compliance * np.maximum.accumulate(force), "m")
+
+
+def _outside(p: Array, low: Array, high: Array) -> Array:
+    return np.asarray(np.maximum(low - p, p - high).max(axis=1, initial=0.0))
+
+
+def measured(v: View) -> Iterator[Reading]:
+    """The arm itself: never above its top speed; and in calm episodes inside the caps of the tool."""
+    speed = np.where(v.fresh[:, None], np.abs(v.sample["qd"]), 0.0)
+    yield v.worst("measured_joint_speed", speed, v.model.velocity * TOP_SPEED, "rad/s")
+    rise = v.episode.ramp
+    if rise is None or np.abs(v.trace.contact).max() > TOUCHED:
+        return
+    bend = v.compliance * v.episode.load  # [m] under the largest push
+    cap, most = v.in_force("max_velocity")[:, 0], v.in_force("max_acceleration")[:, 0]
+    velocity = np.diff(v.command["p_tcp"], axis=0) / v.period
+    bound = cap.max() * MEASURED_SPEED + JERK_SPEED * bend / rise
+    yield v.worst("measured_linear_speed", np.linalg.norm(velocity, axis=1), bound, "m/s", 1)
+    change = np.linalg.norm(np.diff(velocity, axis=0), axis=1) / v.period
+    bound = most.max() * MEASURED_ACCELERATION + JERK_ACCELERATION * bend / rise**2
+    yield v.worst("measured_linear_acceleration", change, bound, "m/s2", 2)
+
+
+def rest(v: View) -> Iterator[Reading]:
+    """Released and with everything zero, the arm comes to rest and stays there."""
+    start = v.episode.rest
+    if start is None or v.trace.diverged:
+        return
+    last = v.window(start, v.t[-1])
+    p, R = v.command["p_tcp"][last], v.command["R_tcp"][last].reshape(-1, 9)
+    strayed = np.linalg.norm(p - p.mean(axis=0), axis=1)
+    turned = np.linalg.norm(R - R.mean(axis=0), axis=1) / np.sqrt(2.0)  # |R1 - R0| = sqrt(2) angle for small angles
+    yield v.worst("rest", strayed, REST[0], "m", last.start)
+    yield v.worst("rest_angle", turned, REST[1], "rad", last.start)
+
+
+def still(v: View) -> Iterator[Reading]:
+    """Nothing pushes: whatever changes, the flange does not move."""
+    if v.episode.still:
+        p = v.flange_position
+        yield v.worst("still", np.linalg.norm(p - p[0], axis=1), STILL, "m")
+
+
+def steady(v: View) -> Iterator[Reading]:
+    """A settled contact does not oscillate, neither pressed by the arm nor by a hand that holds the tool."""
+    if v.trace.diverged:
+        return
+    noise = NOISE * v.episode.case.sensor.noise_force
+    if v.episode.steady is not None:
+        start, end = v.episode.steady, v.episode.steady + STEADY_WINDOW
+        for check, wrench in (("oscillation", v.trace.contact), ("hand_oscillation", v.trace.hand)):
+            force = wrench[v.window(start, end), :3]
+            yield v.worst(check, oscillation(force, v.row(SLOW)), OSCILLATION + noise, "N", v.row(start + 0.5 * SLOW))
+    if v.episode.sliding is not None:
+        start, end = v.episode.sliding
+        force = np.linalg.norm(v.trace.contact[v.window(start, end), :3], axis=1)  # friction is a fixed share of it
+        yield v.worst("sliding", np.abs(force - force.mean()), SLIDING + noise, "N", v.row(start))
+
+
+def oscillation(force: Array, rows: int) -> Array:
+    """Departure from the moving mean over ``rows`` cycles, where that is whole: a slow change is no oscillation."""
+    sums = np.cumsum(np.vstack([np.zeros(3), force]), axis=0)
+    mean = (sums[rows:] - sums[:-rows]) / rows
+    first = (rows - 1) // 2
+    return np.asarray(np.linalg.norm(force[first : first + len(mean)] - mean, axis=1))
+
+
+MOTION: tuple[Callable[[View], Iterator[Reading]], ...] = (
+    finite, joints, tool, box, measured, rest, still, steady,
+)  # fmt: skip
