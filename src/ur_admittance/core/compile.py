@@ -37,6 +37,7 @@ kernel = njit(nogil=True, cache=True, error_model="numpy")
 
 
 ROWS = 48  # inequalities of the constrained solve
+NEAR = 12  # of them for pairs of bodies that are near
 _loaded: set[Any] = set()
 
 
@@ -101,6 +102,15 @@ if config.DISABLE_JIT:
     def per_row():
         return np.empty(ROWS)
 
+    def ends():
+        return np.empty((8, 2, 3))
+
+    def near_rows():
+        return np.empty((NEAR, 6))
+
+    def per_near():
+        return np.empty(NEAR)
+
 else:
 
     @register_jitable(inline="always")
@@ -145,3 +155,16 @@ else:
     @register_jitable(inline="always")
     def per_row():
         return carray(_stack_doubles(48), (48,))
+
+    @register_jitable(inline="always")
+    def ends():
+        """Both ends of the segments of all capsules."""
+        return carray(_stack_doubles(48), (8, 2, 3))
+
+    @register_jitable(inline="always")
+    def near_rows():
+        return carray(_stack_doubles(72), (12, 6))
+
+    @register_jitable(inline="always")
+    def per_near():
+        return carray(_stack_doubles(12), (12,))
