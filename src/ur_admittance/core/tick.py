@@ -22,7 +22,7 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from .bounds import choose
+from .choose import choose
 from .chain import forward
 from .checks import (
     ACTIVE,

@@ -1,0 +1,293 @@
+"""4  Joint speeds that keep every limit: two small constrained problems over what the arm will really do.
+
+Where to: walls and the edge of the reach are one-sided. The tool slides along them, as close to what is wanted as it can:
+
+    minimise |J (qd - qd0)|^2 + TURNING |qd - qd0|^2                                    under the gates
+
+How fast: joint limits and the norms of speed and acceleration of the tool slow it down. Its direction comes first, then
+its speed:
+
+    minimise |J (qd - w)|^2 + TURNING |qd - w|^2 + SPEED (1 - s)^2 |J (qd1 - hold)|^2    under all limits
+    w = s qd1 + (1 - s) hold
+
+qd0: joint speeds for what is wanted, damped at singularities (singular.py); qd1: the first solution; hold: those that
+brake the tool along its present direction; s: how much of what is wanted. Usually qd0 keeps all limits and is taken.
+"""
+
+import math
+
+from .bounds import gates, joint_bounds, put_joint, put_row, stopping_time, twist_of
+from .cartesian import limit_change, limit_norm
+from .compile import kernel, mat7, per_row, rows7, vec3, vec6, vec7
+from .inverse import curve_speed
+from .quadratic import minimise
+from .records import Limit
+from .singular import damped_inverse
+from .spatial import clip, norm
+from .variable import speed_factor
+
+JOINT_ACCELERATION = int(Limit.JOINT_ACCELERATION)
+ACCELERATION = (int(Limit.LINEAR_ACCELERATION), int(Limit.ANGULAR_ACCELERATION))
+VELOCITY = (int(Limit.LINEAR_VELOCITY), int(Limit.ANGULAR_VELOCITY))
+
+SPEED = 1e-6  # weight of the speed against the direction
+TURNING = 1e-4  # [m2/rad2] weight of the joints' own direction: decides where the tool's leaves it open
+KEPT = 1e-9  # [rad/s] by which a bound may be exceeded
+NORM_KEPT = 1.000001  # the same for the square of a norm
+CUTS = 4  # rounds in which a norm that is too large gets a row of its own
+
+
+@kernel
+def shape(p, s, V, caps, dt):
+    """What is wanted, within the norms of the tool's acceleration and speed; its direction is kept. Returns Limit
+    flags."""
+    flags = 0
+    for part in range(2):
+        v, v_prev = V[3 * part : 3 * part + 3], s.twist[3 * part : 3 * part + 3]
+        a_dt = p.max_acceleration[part] * dt
+        if limit_change(v, v_prev, a_dt):
+            flags |= ACCELERATION[part]
+        if limit_norm(v, v_prev, caps[part], a_dt):
+            flags |= VELOCITY[part]
+        limit_change(v, v_prev, a_dt)  # a cap that shrank while the arm was fast is reached over several ticks
+    return flags
+
+
+@kernel
+def calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
+    """Slows V down where a straight path would bend the joints too fast. Returns whether it did."""
+    share = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
+    if share == 1.0:
+        return False
+    for i in range(6):
+        V[i] *= share
+    for part in range(2):
+        limit_change(V[3 * part : 3 * part + 3], s.twist[3 * part : 3 * part + 3], p.max_acceleration[part] * dt)
+    damped_inverse(J, C, V, qd)
+    return True
+
+
+@kernel
+def rows_kept(A, b, n, qd):
+    for row in range(n):
+        excess = -b[row]
+        for k in range(6):
+            excess += A[row, k] * qd[k]
+        if excess > KEPT:
+            return False
+    return True
+
+
+@kernel
+def joints_kept(low, high, qd):
+    for i in range(6):
+        if not low[i] - KEPT <= qd[i] <= high[i] + KEPT:
+            return False
+    return True
+
+
+@kernel
+def norms_kept(twist, prev, most, caps):
+    for part in range(2):
+        speed, change = 0.0, 0.0
+        for i in range(3 * part, 3 * part + 3):
+            speed += twist[i] * twist[i]
+            change += (twist[i] - prev[i]) ** 2
+        if speed > caps[part] ** 2 * NORM_KEPT or change > most[part] ** 2 * NORM_KEPT:
+            return False
+    return True
+
+
+@kernel
+def minimise_or_brake(H, g, A, b, n, brake, flag, qd):
+    """qd at the minimum under the rows. When they contradict each other: braking is always allowed. Returns Limit
+    flags, -1: there is no solution."""
+    x, u, active = vec7(), vec7(), vec7()
+    count = minimise(H, g, A, b, n, x, active, u)
+    if count == -1:
+        for row in range(n):
+            total = 0.0
+            for i in range(6):
+                total += A[row, i] * brake[i]
+            b[row] = max(b[row], total + 1e-12)
+        count = minimise(H, g, A, b, n, x, active, u)
+    if count < 0:
+        return -1
+    flags = 0
+    for i in range(6):
+        qd[i] = x[i]
+    for i in range(count):
+        flags |= int(flag[int(active[i])])
+    return flags
+
+
+@kernel
+def distance(J, H):
+    """H of |J qd|^2 + TURNING |qd|^2"""
+    for i in range(6):
+        for j in range(i + 1):
+            total = 0.0
+            for k in range(6):
+                total += J[k, i] * J[k, j]
+            H[i, j] = total
+            H[j, i] = total
+        H[i, i] += TURNING
+
+
+@kernel
+def slide(J, A, b, n, brake, flag, qd):
+    """Where to: qd := as close as the gates allow. Returns Limit flags."""
+    H, g = mat7(), vec7()
+    distance(J, H)
+    for i in range(6):
+        g[i] = 0.0
+        for k in range(6):
+            g[i] -= H[i, k] * qd[k]
+    for i in range(6):
+        H[i, 6] = H[6, i] = 0.0
+    H[6, 6], g[6] = 1.0, 0.0
+    flags = minimise_or_brake(H, g, A, b, n, brake, flag, qd)
+    if flags < 0:
+        qd[:] = brake
+        return JOINT_ACCELERATION
+    return flags
+
+
+@kernel
+def slowed(J, qd1, hold, H, g):
+    """H and g of the second problem at the top."""
+    distance(J, H)
+    size, along = 0.0, 0.0
+    for i in range(6):
+        turn, still = 0.0, 0.0
+        for k in range(6):
+            turn += H[i, k] * (qd1[k] - hold[k])
+            still += H[i, k] * hold[k]
+        H[i, 6] = -turn
+        H[6, i] = -turn
+        g[i] = -still
+        size += turn * (qd1[i] - hold[i])
+        along += turn * hold[i]
+    H[6, 6] = (1.0 + SPEED) * size
+    g[6] = along - SPEED * size
+    if size < 1e-16:  # what is wanted is to brake
+        H[6, 6], g[6] = 1.0, -1.0
+        for i in range(6):
+            H[i, 6] = H[6, i] = 0.0
+
+
+@kernel
+def put_norms(A, b, flag, n, J, twist, prev, most, caps):
+    """A row for each norm that is too large, along the vector that is. Returns the number of rows."""
+    a = vec6()
+    for part in range(2):
+        speed, change = 0.0, 0.0
+        for i in range(3 * part, 3 * part + 3):
+            speed += twist[i] ** 2
+            change += (twist[i] - prev[i]) ** 2
+        speed, change = math.sqrt(speed), math.sqrt(change)
+        for i in range(6):
+            a[i] = 0.0
+        if speed > caps[part]:
+            for i in range(3 * part, 3 * part + 3):
+                a[i] = twist[i] / speed
+            n = put_row(A, b, flag, n, J, a, caps[part], VELOCITY[part])
+        if change > most[part]:
+            start = 0.0
+            for i in range(3 * part, 3 * part + 3):
+                a[i] = (twist[i] - prev[i]) / change
+                start += a[i] * prev[i]
+            n = put_row(A, b, flag, n, J, a, start + most[part], ACCELERATION[part])
+    return n
+
+
+@kernel
+def slow_down(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist):
+    """How fast: qd (in: qd1) and its twist, under all rows. Norms get rows where they turn out too large. Returns Limit
+    flags."""
+    H, g = mat7(), vec7()
+    slowed(J, qd, hold, H, g)
+    flags = 0
+    for _ in range(CUTS):
+        flags = minimise_or_brake(H, g, A, b, n, brake, flag, qd)
+        if flags < 0:
+            qd[:] = brake
+            flags = JOINT_ACCELERATION
+        twist_of(J, qd, twist)
+        if norms_kept(twist, s.twist, most, caps):
+            return flags
+        n = put_norms(A, b, flag, n, J, twist, s.twist, most, caps)
+    towards(s, J, brake, most, caps, qd, twist)
+    return flags
+
+
+@kernel
+def towards(s, J, brake, most, caps, qd, twist):
+    """qd := brake + t (qd - brake) with the largest t up to 1 at which the norms hold: braking holds them."""
+    base = vec6()
+    twist_of(J, brake, base)
+    t = 1.0
+    for part in range(2):
+        for which in range(2):
+            bb, bc, cc = 0.0, 0.0, 0.0
+            for i in range(3 * part, 3 * part + 3):
+                b = base[i] - (s.twist[i] if which == 1 else 0.0)
+                c = twist[i] - base[i]
+                bb, bc, cc = bb + b * b, bc + b * c, cc + c * c
+            largest = most[part] if which == 1 else caps[part]
+            room = max(largest * largest - bb, 0.0)
+            if cc * t * t + 2.0 * bc * t > room:
+                t = max(0.0, (math.sqrt(bc * bc + cc * room) - bc) / cc)
+    for i in range(6):
+        qd[i] = brake[i] + t * (qd[i] - brake[i])
+    twist_of(J, qd, twist)
+
+
+@kernel
+def norm_bounds(p, s, now, keep, caps, most, dt):
+    """Largest norms of the tool's speed and of its change, linear and angular; braking stays allowed."""
+    for part in range(2):
+        change = 0.0
+        for i in range(3 * part, 3 * part + 3):
+            change += (keep * now[i] - s.twist[i]) ** 2
+        caps[part] = max(caps[part], keep * norm(now[3 * part : 3 * part + 3]))
+        most[part] = max(p.max_acceleration[part] * dt, math.sqrt(change))
+
+
+@kernel
+def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
+    """V: what is wanted; out: qd and its twist. Returns (fraction of what is wanted, Limit flags)."""
+    now, brake, hold, caps, most = vec6(), vec6(), vec6(), vec3(), vec3()
+    low, high, why_low, why_high = vec6(), vec6(), vec6(), vec6()
+    A, b, flag = rows7(), per_row(), per_row()
+    twist_of(J, s.qd_command, now)
+    time = stopping_time(p, now, s.qd_command)
+    keep = max(0.0, 1.0 - dt / time) if time > 0.0 else 0.0
+    for i in range(6):
+        brake[i] = keep * s.qd_command[i]
+    joint_bounds(p, s, time, keep, dt, low, high, why_low, why_high)
+    n = gates(p, s, J, time, keep, position, measured, low, high, why_low, why_high, A, b, flag, dt)
+
+    caps[0] = p.max_velocity[0] * speed_factor(p, measured)
+    caps[1] = p.max_velocity[1]
+    flags = shape(p, s, V, caps, dt)
+    damped_inverse(J, C, V, qd)
+    if calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
+        flags |= JOINT_ACCELERATION
+    if not rows_kept(A, b, n, qd):
+        flags |= slide(J, A, b, n, brake, flag, qd)
+    twist_of(J, qd, twist)
+    norm_bounds(p, s, now, keep, caps, most, dt)
+    if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):
+        return 1.0, flags
+    for i in range(6):
+        n = put_joint(A, b, flag, n, i, 1.0, high[i], why_high[i])
+        n = put_joint(A, b, flag, n, i, -1.0, -low[i], why_low[i])
+        now[i] = keep * s.twist[i]
+    damped_inverse(J, C, now, hold)
+    flags |= slow_down(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist)
+    along, size = 0.0, 0.0
+    for i in range(6):
+        along += V[i] * twist[i]
+        size += V[i] * V[i]
+    return clip(along / size, 0.0, 1.0) if size > 0.0 else 1.0, flags
