@@ -20,7 +20,7 @@ coal = pytest.importorskip("coal")
 Array = NDArray[np.float64]
 
 SWEEP = int(os.environ.get("SWEEP", "300"))  # configurations
-AGREEMENT = 1e-6  # [m] Coal iterates to 1e-6
+AGREEMENT = 1e-6  # [m]
 
 
 @kernel
@@ -94,12 +94,14 @@ def foreign(params: Any, parameters: Parameters, name: str, q: Array) -> dict[tu
         bodies[FIRST_BOX + i - 1] = coal.Box(*box.size), pose
     up = -np.array(parameters.gravity) / np.linalg.norm(parameters.gravity)
     bodies[TABLE] = coal.Halfspace(up, parameters.collision.table_height), coal.Transform3s.Identity()
+    request = coal.DistanceRequest()
+    request.gjk_tolerance = 1e-9
     found = {}
     pairs = [tuple(pair) for pair in shapes["pair"][: shapes["pairs"]].tolist()]
     pairs += [(one, two) for one in range(2, 8) for two in (FIRST_BOX, FIRST_BOX + 2, TABLE)]
     for one, two in pairs:
         result = coal.DistanceResult()
-        found[one, two] = coal.distance(*bodies[one], *bodies[two], coal.DistanceRequest(), result)
+        found[one, two] = coal.distance(*bodies[one], *bodies[two], request, result)
     return found
 
 
@@ -114,6 +116,8 @@ def test_distances_agree_with_a_collision_library() -> None:
         for (one, two), distance in zip(measured.bodies.tolist(), measured.distances, strict=True):
             ours[one, two] = min(ours.get((one, two), np.inf), distance)
         for pair, theirs in foreign(params, parameters, name, q).items():
+            if pair == (2, TABLE):  # its end at the shoulder does not count
+                continue
             deep = -0.9 * float(params["shapes"]["radius"][0][pair[0]])
             if theirs > deep:  # an axis inside a box has no single nearest point
                 assert ours[pair] == pytest.approx(theirs, abs=AGREEMENT), [BODIES[body] for body in pair]

@@ -212,7 +212,7 @@ def pair_distance(h, P, index, limit, x, n):
         if bound > limit:
             return bound, one, body
         return box_distance(h, P, one, part, thing, x, n) - radius, one, body
-    if one == TOOL and h.table_touchable != 0:
+    if (one == TOOL and h.table_touchable != 0) or (one == FIRST_MOVER and part == 0):  # the shoulder stays where it is
         return math.inf, one, TABLE
     height = -h.table_height
     for i in range(3):

@@ -1,6 +1,6 @@
 """4  Joint speeds that keep every limit: two small constrained problems over what the arm will really do.
 
-Where to: walls and the edge of the reach are one-sided. The tool slides along them, as close to what is wanted as it can:
+Where to: walls, the edge of the reach and distances are one-sided. The tool slides along them, as close to what is wanted as it can:
 
     minimise |J (qd - qd0)|^2 + TURNING |qd - qd0|^2                                    under the gates
 
@@ -20,6 +20,7 @@ from .bounds import gates, joint_bounds, put_joint, put_row, stopping_time, twis
 from .cartesian import limit_change, limit_norm
 from .compile import kernel, mat7, per_row, rows7, vec3, vec6, vec7
 from .inverse import curve_speed
+from .obstacles import COLLISION, put_near, stop_clear
 from .quadratic import minimise
 from .records import Limit
 from .singular import damped_inverse
@@ -255,6 +256,16 @@ def norm_bounds(p, s, now, keep, caps, most, dt):
 
 
 @kernel
+def fraction(V, twist):
+    """How much of what is wanted is done, 0..1."""
+    along, size = 0.0, 0.0
+    for i in range(6):
+        along += V[i] * twist[i]
+        size += V[i] * V[i]
+    return clip(along / size, 0.0, 1.0) if size > 0.0 else 1.0
+
+
+@kernel
 def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     """V: what is wanted; out: qd and its twist. Returns (fraction of what is wanted, Limit flags)."""
     now, brake, hold, caps, most = vec6(), vec6(), vec6(), vec3(), vec3()
@@ -267,6 +278,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
         brake[i] = keep * s.qd_command[i]
     joint_bounds(p, s, time, keep, dt, low, high, why_low, why_high)
     n = gates(p, s, J, time, keep, position, measured, low, high, why_low, why_high, A, b, flag, dt)
+    n, room = put_near(p, s, time, keep, dt, A, b, flag, n)
 
     caps[0] = p.max_velocity[0] * speed_factor(p, measured)
     caps[1] = p.max_velocity[1]
@@ -279,15 +291,15 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     twist_of(J, qd, twist)
     norm_bounds(p, s, now, keep, caps, most, dt)
     if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):
-        return 1.0, flags
+        if not stop_clear(p, s, J, brake, room, qd, twist, dt):
+            return 1.0, flags
+        return fraction(V, twist), flags | COLLISION
     for i in range(6):
         n = put_joint(A, b, flag, n, i, 1.0, high[i], why_high[i])
         n = put_joint(A, b, flag, n, i, -1.0, -low[i], why_low[i])
         now[i] = keep * s.twist[i]
     damped_inverse(J, C, now, hold)
     flags |= slow_down(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist)
-    along, size = 0.0, 0.0
-    for i in range(6):
-        along += V[i] * twist[i]
-        size += V[i] * V[i]
-    return clip(along / size, 0.0, 1.0) if size > 0.0 else 1.0, flags
+    if stop_clear(p, s, J, brake, room, qd, twist, dt):
+        flags |= COLLISION
+    return fraction(V, twist), flags

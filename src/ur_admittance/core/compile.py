@@ -36,7 +36,7 @@ if not config.CACHE_DIR:
 kernel = njit(nogil=True, cache=True, error_model="numpy")
 
 
-ROWS = 48  # inequalities of the constrained solve
+ROWS = 56  # inequalities of the constrained solve
 NEAR = 12  # of them for pairs of bodies that are near
 _loaded: set[Any] = set()
 
@@ -105,9 +105,6 @@ if config.DISABLE_JIT:
     def ends():
         return np.empty((8, 2, 3))
 
-    def near_rows():
-        return np.empty((NEAR, 6))
-
     def per_near():
         return np.empty(NEAR)
 
@@ -150,20 +147,16 @@ else:
 
     @register_jitable(inline="always")
     def rows7():
-        return carray(_stack_doubles(336), (48, 7))
+        return carray(_stack_doubles(392), (56, 7))
 
     @register_jitable(inline="always")
     def per_row():
-        return carray(_stack_doubles(48), (48,))
+        return carray(_stack_doubles(56), (56,))
 
     @register_jitable(inline="always")
     def ends():
         """Both ends of the segments of all capsules."""
         return carray(_stack_doubles(48), (8, 2, 3))
-
-    @register_jitable(inline="always")
-    def near_rows():
-        return carray(_stack_doubles(72), (12, 6))
 
     @register_jitable(inline="always")
     def per_near():
