@@ -10,7 +10,7 @@ import math
 
 from .bounds import NEAR_RATE, PLANNED, approach_speed, stopping_time, twist_of
 from .capsules import gradient, pair_count, pair_distance, place, smallest_distance
-from .compile import NEAR, ends, kernel, mat6, per_near, vec3, vec6
+from .compile import NEAR, ends, kernel, mat6, per_near, record, vec3, vec6
 from .records import Limit
 
 COLLISION = int(Limit.COLLISION)
@@ -155,8 +155,14 @@ def stop_clear(p, s, J, brake, room, qd, twist, dt):
 
 
 @kernel
-def touching(p, q):
-    """(distance, capsule, body) of the two bodies that touch each other most at the joint angles q; (0, -1, -1): none."""
+def nearest_pair(p, q, limit):
+    """(distance, capsule, body) of the nearest two bodies at the joint angles q; (limit, -1, -1): none is so near."""
     P, axes = ends(), mat6()
     place(p.chain_rotation, p.chain_position, p.shapes, q, P, axes)
-    return smallest_distance(p.shapes, P, 0.0)
+    return smallest_distance(p.shapes, P, limit)
+
+
+@kernel
+def nearest(params, q):
+    """Smallest distance of an arm (PARAMS, an array of one record) to itself and all things [m], at most 1."""
+    return nearest_pair(record(params, 0), q, 1.0)[0]

@@ -41,7 +41,7 @@ from .inverse import SINGULARITY, common_braking, twist_of
 from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
 from .modes import INACTIVE, SLACK, change_mode, clear_state, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
-from .obstacles import SHOWN, forget_near, touching
+from .obstacles import SHOWN, forget_near, nearest_pair
 from .records import Limit, Status
 from .singular import SINGULAR, damped_factor, smallest_singular_value
 from .spatial import clip, copy_matrix, norm
@@ -90,7 +90,7 @@ def tick_one(p, s, u, c):
         if status != OK:
             s.filter_ready = 0  # a spike must not linger in the filter
         if status == OK and s.mode == INACTIVE and p.shapes.on != 0:
-            distance, one, two = touching(p, u.q)
+            distance, one, two = nearest_pair(p, u.q, 0.0)
             if one >= 0:
                 status, value, bound = COLLISION, one + BODY * two, distance
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
