@@ -1,9 +1,10 @@
 """Capsules, boxes and the table -> PARAMS["shapes"]: what the tick measures distances between."""
 
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ur_admittance.core import shapes_record as bodies
 from ur_admittance.model import RobotModel, robot_model
@@ -11,6 +12,9 @@ from ur_admittance.model.frames import Array, rotation_from_rpy
 from ur_admittance.model.robot import Capsule
 from ur_admittance.model.table import MODEL_NAMES, nearest_model
 from ur_admittance.params.schema import Parameters
+
+BUILT_AROUND = 0.01  # [m] beyond the clearance
+SAMPLES = 12  # points on each axis: finer than the radii
 
 # Pairs of an arm that can touch. The others are neighbours, or turn beside each other and never do.
 SELF_PAIRS = tuple(
@@ -30,18 +34,32 @@ def fill_shapes(record: Any, parameters: Parameters, model: RobotModel) -> None:
     """Write every field. An arm whose sizes are not known has a tool only."""
     p = parameters.collision
     record["on"], record["clearance"] = p.enabled, p.clearance
-    capsules = [*(links(model) or [_nothing(link) for link in range(7)]), _tool(parameters, model)]
+    capsules, reach, pairs = _arm(model, parameters.tool.tcp[:3], p.tool_radius, p.clearance)
     for i, capsule in enumerate(capsules):
         record["link"][i], record["radius"][i] = capsule.link, capsule.radius
         record["start"][i], record["end"][i] = capsule.start, capsule.end
-    record["reach"] = _reach(capsules, model)
-    used = [pair for pair in SELF_PAIRS if min(capsules[body].radius for body in pair) >= 0.0]
-    record["pairs"], record["pair"][: len(used)] = len(used), np.reshape(used, (-1, 2))
-    record["pair"][len(used) :] = 0
+    record["reach"], record["pairs"], record["pair"] = reach, np.count_nonzero(pairs.any(axis=1)), pairs
     _boxes(record, parameters)
     up = -np.array(parameters.gravity)
     record["table"], record["table_height"] = p.table_height is not None, p.table_height or 0.0
     record["table_normal"], record["table_touchable"] = up / np.linalg.norm(up), p.table_touchable
+
+
+@lru_cache(maxsize=64)
+def _arm(
+    model: RobotModel, tcp: tuple[float, ...], tool_radius: float, clearance: float
+) -> tuple[list[Capsule], Array, NDArray[np.int64]]:
+    """Its capsules, their reach and the pairs that can touch (PAIRS, 2), unused ones zero."""
+    capsules = [*(links(model) or [_nothing(link) for link in range(7)]), _tool(tcp, tool_radius, model)]
+    used = [
+        (one, two)
+        for one, two in SELF_PAIRS
+        if min(capsules[one].radius, capsules[two].radius) >= 0.0
+        and not (one == bodies.TOOL and _near_at_home(capsules[one], capsules[two], model, clearance))
+    ]
+    pairs = np.zeros((bodies.PAIRS, 2), dtype=np.int64)
+    pairs[: len(used)] = np.reshape(used, (-1, 2))
+    return capsules, _reach(capsules, model), pairs
 
 
 @cache
@@ -53,16 +71,32 @@ def links(model: RobotModel) -> tuple[Capsule, ...]:
     return robot_model(name).capsules if name in MODEL_NAMES else ()
 
 
-def _tool(parameters: Parameters, model: RobotModel) -> Capsule:
+def _tool(tcp: tuple[float, ...], radius: float, model: RobotModel) -> Capsule:
     """From flange to TCP, its round ends included; none when both are at the same place."""
-    radius = parameters.collision.tool_radius
-    tcp = model.chain_rotation[6] @ np.array(parameters.tool.tcp[:3])
-    length = float(np.linalg.norm(tcp))
+    rod = model.chain_rotation[6] @ np.array(tcp)
+    length = float(np.linalg.norm(rod))
     if radius == 0.0 or length == 0.0:
         return _nothing(6)
-    inset = min(radius, 0.5 * length) / length * tcp
+    inset = min(radius, 0.5 * length) / length * rod
     flange = model.chain_position[6]
-    return Capsule(6, flange + inset, flange + tcp - inset, radius)
+    return Capsule(6, flange + inset, flange + rod - inset, radius)
+
+
+def _near_at_home(one: Capsule, two: Capsule, model: RobotModel, clearance: float) -> bool:
+    """A tool this close to a link in the home pose is built around it, and the pair is left out."""
+    ends = [_in_base(capsule, model) for capsule in (one, two)]
+    shares = np.linspace(0.0, 1.0, SAMPLES)[:, None]
+    first, second = ((1.0 - shares) * start + shares * end for start, end in ends)
+    apart = np.linalg.norm(first[:, None] - second[None], axis=-1).min() - one.radius - two.radius
+    return bool(apart < clearance + BUILT_AROUND)
+
+
+def _in_base(capsule: Capsule, model: RobotModel) -> tuple[Array, Array]:
+    if capsule.link == 0:
+        return capsule.start, capsule.end
+    rotations, positions = model.frames(model.home)
+    R, p = rotations[capsule.link - 1], positions[capsule.link - 1]
+    return R @ capsule.start + p, R @ capsule.end + p
 
 
 def _nothing(link: int) -> Capsule:

@@ -25,6 +25,8 @@ def obstacles(number: int) -> Episode:
         if room(draft.parameters, draft.model, draft.q) > APART and draft.is_strong_enough():
             break
         draft.q = np.array(draft.model.home) + rng.uniform(-1.2, 1.2, 6)
+    else:
+        draft.q = np.array(draft.model.home)
     if chance(rng, 0.5):
         stand_on_a_table(draft)
     for i in range(1, int(rng.integers(1, 5))):
