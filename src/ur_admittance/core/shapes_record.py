@@ -3,6 +3,8 @@
 Capsules (a segment with a radius) stand for the links and the tool, oriented boxes and one plane for what is around.
 """
 
+from typing import Any
+
 import numpy as np
 
 F = np.float64
@@ -42,9 +44,9 @@ SHAPES = np.dtype(
 )
 
 
-def pair_words(near: object, distance: float) -> str:
+def pair_words(near: Any, distance: float) -> str:
     """`forearm near table, 12 mm`; near: two bodies of COMMAND["near"], counted from 1; empty: none."""
-    first, second = (int(body) for body in near)  # type: ignore[attr-defined]
+    first, second = (int(body) for body in near)
     if not (0 < first <= len(BODIES) and 0 < second <= len(BODIES)):
         return ""
     return f"{BODIES[first - 1]} near {BODIES[second - 1]}, {1e3 * float(distance):.0f} mm"
