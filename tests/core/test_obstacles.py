@@ -78,37 +78,49 @@ def test_the_arm_stays_above_the_table(ideal_arm):
 
 
 def test_the_table_is_below_an_arm_that_hangs_from_the_ceiling(ideal_arm):
-    up = {"gravity": [0.0, 0.0, 9.80665], "collision.table_height": -0.8, "collision.table_touchable": False}
-    arm = ideal_arm(**ROD, **up)
-    log = arm.run(4.0, push=60 * Z)  # down
-    assert log["p_tcp"][-1, 2] == pytest.approx(0.79, abs=1e-3)
+    arm = ideal_arm(**ROD, **{"gravity": [0.0, 0.0, 9.80665], "collision.table_height": -0.8})
+    log = arm.run(1.0, push=60 * Z)  # down
+    assert pair_words(log["near"][-1], log["near_distance"][-1]) == "wrist 2 near table, 10 mm"
 
 
-def test_an_arm_that_folds_does_not_hit_itself(ideal_arm):
-    arm = ideal_arm(**ROD)
-    log = arm.run(6.0, push=-60 * X)
-    assert log["near_distance"][log["near"][:, 0] > 0].min() > 0.01 - 2e-4
-    words = pair_words(log["near"][-1], log["near_distance"][-1])
-    assert words in {f"{one} near {two}, 10 mm" for one in ("wrist 1", "wrist 2", "tool") for two in ("shoulder", "base", "upper arm")}
-    free = ideal_arm(**ROD, **{"collision.enabled": False}).run(6.0, push=-60 * X)
-    assert not (free["limits"] & Limit.COLLISION).any()
+def test_an_arm_that_is_pushed_into_itself_keeps_its_clearance(ideal_arm, sweep):
+    rng = np.random.default_rng(4)
+    hit, closest = set(), []
+    for _ in range(sweep(30)):
+        arm = ideal_arm(**ROD)
+        push = 60.0 * rng.normal(size=3) - [60.0, 40.0, 40.0]  # towards the base
+        log = arm.run(3.0, push=np.concatenate([push, rng.normal(size=3) * 3.0]))
+        acting = log["limits"] & Limit.COLLISION != 0
+        closest.append(log["near_distance"][acting].min(initial=1.0))
+        hit |= {tuple(pair) for pair in log["near"][acting].tolist()}
+    assert min(closest) > 0.01 - 3e-4
+    assert len(hit) >= 3, "the tool is pushed against several links"
+
+
+def test_an_arm_without_this_check_is_as_it_was(ideal_arm, below):
+    log = ideal_arm(**ROD, **below, **{"collision.enabled": False}).run(1.0, push=-60 * Z)
+    assert not (log["limits"] & Limit.COLLISION).any()
+    assert log["p_tcp"][-1, 2] < log["p_tcp"][0, 2] - 0.15
 
 
 def test_fast_motions_from_any_side_keep_the_clearance_to_a_box(ideal_arm, sweep):
     rng = np.random.default_rng(5)
     closest = []
-    for _ in range(sweep(30)):
-        arm = ideal_arm(**ROD)
+    while len(closest) < sweep(30):
+        tip = ideal_arm(**ROD).pose()[1]
         direction = rng.normal(size=3)
         direction /= np.linalg.norm(direction)
-        turned = {"collision.box_1.rotation": rng.uniform(-2.0, 2.0, 3).tolist()}
-        arm.set(**block(arm.pose()[1] + 0.45 * direction, rng.uniform(0.05, 0.3, 3).tolist()), **turned)
+        box = block(tip + 0.4 * direction, rng.uniform(0.05, 0.3, 3).tolist(), rotation=rng.uniform(-2.0, 2.0, 3).tolist())
+        arm = ideal_arm(**ROD, **box, active=False)
+        if arm.run(arm.dt, request=Request.ACTIVATE)["mode"][0] != Mode.ACTIVE:
+            continue  # the box is in the arm
         push = np.concatenate([60.0 * direction + rng.normal(size=3) * 10.0, rng.normal(size=3) * 3.0])
         log = arm.run(2.0, push=push)
-        near = log["near"][:, 0] > 0
-        closest.append(log["near_distance"][near].min(initial=1.0))
+        first, near = log["near_distance"][0], log["near"][:, 0] > 0
+        if first == 0.0 or first > 0.01:
+            closest.append(log["near_distance"][near].min(initial=1.0))
     assert min(closest) > 0.01 - 3e-4
-    assert np.mean(np.array(closest) < 0.012) > 0.3, "most of them do get there"
+    assert np.mean(np.array(closest) < 0.012) > 0.3, "many of them do get there"
 
 
 @pytest.mark.parametrize("case", ["box", "table", "self"])

@@ -49,4 +49,4 @@ def pair_words(near: Any, distance: float) -> str:
     first, second = (int(body) for body in near)
     if not (0 < first <= len(BODIES) and 0 < second <= len(BODIES)):
         return ""
-    return f"{BODIES[first - 1]} near {BODIES[second - 1]}, {1e3 * float(distance):.0f} mm"
+    return f"{BODIES[first - 1]} near {BODIES[second - 1]}, {round(1e3 * float(distance))} mm"
