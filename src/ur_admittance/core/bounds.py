@@ -55,7 +55,7 @@ def approach_speed(room, speed, time, dt):
 
 
 @kernel
-def joint_bounds(p, s, time, keep, dt, low, high, why_low, why_high):
+def joint_bounds(p, s, time, dt, low, high, why_low, why_high):
     """Bounds of each joint speed, and the Limit that each is due to."""
     for i in range(6):
         present, step = s.qd_command[i], p.joint_acceleration[i] * dt
@@ -71,7 +71,6 @@ def joint_bounds(p, s, time, keep, dt, low, high, why_low, why_high):
                 down, why_low[i] = straighten, SINGULARITY
             elif bend <= 0.0 and straighten < up:
                 up, why_high[i] = straighten, SINGULARITY
-        up, down = max(up, keep * present), max(down, -keep * present)
         high[i] = clip(up, present - step, present + step)
         low[i] = clip(-down, present - step, present + step)
         if high[i] != up:
@@ -126,24 +125,24 @@ def put_row(A, b, flags, n, J, a, bound, flag):
 
 
 @kernel
-def put_walls(p, J, s, time, keep, position, measured, A, b, flags, n, dt):
+def put_walls(p, J, s, time, position, measured, A, b, flags, n, dt):
     """Speed towards each wall, seen from the commanded or the measured position, whichever is closer."""
-    a = vec6()
+    a, a_dt = vec6(), p.max_acceleration[0] * dt
     for i in range(3):
         present = 0.0
         for k in range(6):
             a[k] = 1.0 if k == i else 0.0
             present += J[i, k] * s.qd_command[k]
         up = p.workspace_max[i] - max(position[i], measured[i])
-        n = put_row(A, b, flags, n, J, a, max(approach_speed(up, present, time, dt), keep * present), WORKSPACE)
+        n = put_row(A, b, flags, n, J, a, max(approach_speed(up, present, time, dt), present - a_dt), WORKSPACE)
         a[i] = -1.0
         down = min(position[i], measured[i]) - p.workspace_min[i]
-        n = put_row(A, b, flags, n, J, a, max(approach_speed(down, -present, time, dt), -keep * present), WORKSPACE)
+        n = put_row(A, b, flags, n, J, a, max(approach_speed(down, -present, time, dt), -present - a_dt), WORKSPACE)
     return n
 
 
 @kernel
-def gates(p, s, J, time, keep, position, measured, low, high, why_low, why_high, A, b, flags, dt):
+def gates(p, s, J, time, position, measured, low, high, why_low, why_high, A, b, flags, dt):
     """Rows of the edge of the reach and of the walls. Walls count twice: for the velocity now, and for its mean until
     the motion would stop (the Jacobian half way), because the straight line of the joints is a curve of the tool.
     Returns their number."""
@@ -158,5 +157,5 @@ def gates(p, s, J, time, keep, position, measured, low, high, why_low, why_high,
     for i in range(6):
         q[i] = s.q_command[i] + 0.5 * (0.5 * time / PLANNED + dt) * s.qd_command[i]
     forward(p.chain_rotation, p.chain_position, q, R, middle, J_middle)
-    n = put_walls(p, J, s, time, keep, position, measured, A, b, flags, n, dt)
-    return put_walls(p, J_middle, s, time, keep, position, measured, A, b, flags, n, dt)
+    n = put_walls(p, J, s, time, position, measured, A, b, flags, n, dt)
+    return put_walls(p, J_middle, s, time, position, measured, A, b, flags, n, dt)

@@ -265,8 +265,8 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     keep = max(0.0, 1.0 - dt / time) if time > 0.0 else 0.0
     for i in range(6):
         brake[i] = keep * s.qd_command[i]
-    joint_bounds(p, s, time, keep, dt, low, high, why_low, why_high)
-    n = gates(p, s, J, time, keep, position, measured, low, high, why_low, why_high, A, b, flag, dt)
+    joint_bounds(p, s, time, dt, low, high, why_low, why_high)
+    n = gates(p, s, J, time, position, measured, low, high, why_low, why_high, A, b, flag, dt)
 
     caps[0] = p.max_velocity[0] * speed_factor(p, measured)
     caps[1] = p.max_velocity[1]
