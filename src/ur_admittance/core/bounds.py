@@ -10,6 +10,7 @@ import math
 from .chain import forward
 from .compile import kernel, mat3, mat6, vec3, vec6
 from .records import Limit
+from .rows import put_joint, put_row
 from .spatial import clip, norm
 
 JOINT_VELOCITY, JOINT_ACCELERATION = int(Limit.JOINT_VELOCITY), int(Limit.JOINT_ACCELERATION)
@@ -21,15 +22,6 @@ BRAKING = 0.9  # fraction of the accelerations planned for braking: the rest abs
 PLANNED = 0.5  # fraction of that braking which an approach counts on
 FAR = 0.01  # [m] from a wall, an arm at rest need not look at it
 NEAR_RATE = 20.0  # [1/s] close to a limit the speed falls linearly: braking along sqrt(2 a d) would chatter there
-
-
-@kernel
-def twist_of(J, qd, twist):
-    for i in range(6):
-        total = 0.0
-        for k in range(6):
-            total += J[i, k] * qd[k]
-        twist[i] = total
 
 
 @kernel
@@ -90,38 +82,6 @@ def far_from_walls(p, s, J, time, position, measured):
     for k in range(6):
         speed += abs(s.qd_command[k]) * math.sqrt(J[0, k] ** 2 + J[1, k] ** 2 + J[2, k] ** 2)
     return room > FAR + 2.0 * speed * (time / PLANNED + 1.0 / NEAR_RATE)
-
-
-@kernel
-def put_joint(A, b, flags, n, joint, sign, bound, flag):
-    """Row n: sign qd <= bound. Returns the number of rows."""
-    for k in range(7):
-        A[n, k] = 0.0
-    A[n, joint] = sign
-    b[n] = bound
-    flags[n] = flag
-    return n + 1
-
-
-@kernel
-def put_row(A, b, flags, n, J, a, bound, flag):
-    """Row n: (J' a) . qd <= bound, of length one; a: direction in twist space. Returns the number of rows."""
-    square = 0.0
-    for k in range(6):
-        total = 0.0
-        for i in range(6):
-            total += J[i, k] * a[i]
-        A[n, k] = total
-        square += total * total
-    A[n, 6] = 0.0
-    if square < 1e-24:
-        return n
-    length = math.sqrt(square)
-    for k in range(6):
-        A[n, k] /= length
-    b[n] = bound / length
-    flags[n] = flag
-    return n + 1
 
 
 @kernel
