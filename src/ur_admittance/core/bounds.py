@@ -10,6 +10,7 @@ import math
 from .chain import forward
 from .compile import kernel, mat3, mat6, vec3, vec6
 from .records import Limit
+from .rows import put_joint, put_row
 from .spatial import clip, norm
 
 JOINT_VELOCITY, JOINT_ACCELERATION = int(Limit.JOINT_VELOCITY), int(Limit.JOINT_ACCELERATION)
@@ -21,15 +22,6 @@ BRAKING = 0.9  # fraction of the accelerations planned for braking: the rest abs
 PLANNED = 0.5  # fraction of that braking which an approach counts on
 FAR = 0.01  # [m] from a wall, an arm at rest need not look at it
 NEAR_RATE = 20.0  # [1/s] close to a limit the speed falls linearly: braking along sqrt(2 a d) would chatter there
-
-
-@kernel
-def twist_of(J, qd, twist):
-    for i in range(6):
-        total = 0.0
-        for k in range(6):
-            total += J[i, k] * qd[k]
-        twist[i] = total
 
 
 @kernel
@@ -55,7 +47,7 @@ def approach_speed(room, speed, time, dt):
 
 
 @kernel
-def joint_bounds(p, s, time, keep, dt, low, high, why_low, why_high):
+def joint_bounds(p, s, time, dt, low, high, why_low, why_high):
     """Bounds of each joint speed, and the Limit that each is due to."""
     for i in range(6):
         present, step = s.qd_command[i], p.joint_acceleration[i] * dt
@@ -71,7 +63,6 @@ def joint_bounds(p, s, time, keep, dt, low, high, why_low, why_high):
                 down, why_low[i] = straighten, SINGULARITY
             elif bend <= 0.0 and straighten < up:
                 up, why_high[i] = straighten, SINGULARITY
-        up, down = max(up, keep * present), max(down, -keep * present)
         high[i] = clip(up, present - step, present + step)
         low[i] = clip(-down, present - step, present + step)
         if high[i] != up:
@@ -94,56 +85,24 @@ def far_from_walls(p, s, J, time, position, measured):
 
 
 @kernel
-def put_joint(A, b, flags, n, joint, sign, bound, flag):
-    """Row n: sign qd <= bound. Returns the number of rows."""
-    for k in range(7):
-        A[n, k] = 0.0
-    A[n, joint] = sign
-    b[n] = bound
-    flags[n] = flag
-    return n + 1
-
-
-@kernel
-def put_row(A, b, flags, n, J, a, bound, flag):
-    """Row n: (J' a) . qd <= bound, of length one; a: direction in twist space. Returns the number of rows."""
-    square = 0.0
-    for k in range(6):
-        total = 0.0
-        for i in range(6):
-            total += J[i, k] * a[i]
-        A[n, k] = total
-        square += total * total
-    A[n, 6] = 0.0
-    if square < 1e-24:
-        return n
-    length = math.sqrt(square)
-    for k in range(6):
-        A[n, k] /= length
-    b[n] = bound / length
-    flags[n] = flag
-    return n + 1
-
-
-@kernel
-def put_walls(p, J, s, time, keep, position, measured, A, b, flags, n, dt):
+def put_walls(p, J, s, time, position, measured, A, b, flags, n, dt):
     """Speed towards each wall, seen from the commanded or the measured position, whichever is closer."""
-    a = vec6()
+    a, a_dt = vec6(), p.max_acceleration[0] * dt
     for i in range(3):
         present = 0.0
         for k in range(6):
             a[k] = 1.0 if k == i else 0.0
             present += J[i, k] * s.qd_command[k]
         up = p.workspace_max[i] - max(position[i], measured[i])
-        n = put_row(A, b, flags, n, J, a, max(approach_speed(up, present, time, dt), keep * present), WORKSPACE)
+        n = put_row(A, b, flags, n, J, a, max(approach_speed(up, present, time, dt), present - a_dt), WORKSPACE)
         a[i] = -1.0
         down = min(position[i], measured[i]) - p.workspace_min[i]
-        n = put_row(A, b, flags, n, J, a, max(approach_speed(down, -present, time, dt), -keep * present), WORKSPACE)
+        n = put_row(A, b, flags, n, J, a, max(approach_speed(down, -present, time, dt), -present - a_dt), WORKSPACE)
     return n
 
 
 @kernel
-def gates(p, s, J, time, keep, position, measured, low, high, why_low, why_high, A, b, flags, dt):
+def gates(p, s, J, time, position, measured, low, high, why_low, why_high, A, b, flags, dt):
     """Rows of the edge of the reach and of the walls. Walls count twice: for the velocity now, and for its mean until
     the motion would stop (the Jacobian half way), because the straight line of the joints is a curve of the tool.
     Returns their number."""
@@ -158,5 +117,5 @@ def gates(p, s, J, time, keep, position, measured, low, high, why_low, why_high,
     for i in range(6):
         q[i] = s.q_command[i] + 0.5 * (0.5 * time / PLANNED + dt) * s.qd_command[i]
     forward(p.chain_rotation, p.chain_position, q, R, middle, J_middle)
-    n = put_walls(p, J, s, time, keep, position, measured, A, b, flags, n, dt)
-    return put_walls(p, J_middle, s, time, keep, position, measured, A, b, flags, n, dt)
+    n = put_walls(p, J, s, time, position, measured, A, b, flags, n, dt)
+    return put_walls(p, J_middle, s, time, position, measured, A, b, flags, n, dt)

@@ -45,3 +45,12 @@ def forward(rotation, position, q, R, p, J):
         cross(axis, lever, step)
         for i in range(3):
             J[i, joint] = step[i]
+
+
+@kernel
+def twist_of(J, qd, twist):
+    for i in range(6):
+        total = 0.0
+        for k in range(6):
+            total += J[i, k] * qd[k]
+        twist[i] = total

@@ -1,6 +1,7 @@
 """4  Joint speeds that keep every limit: two small constrained problems over what the arm will really do.
 
-Where to: walls, the edge of the reach and distances are one-sided. The tool slides along them, as close to what is wanted as it can:
+Where to: walls, distances and the edge of the reach are one-sided. The tool slides along them, as close to what is
+wanted as it can:
 
     minimise |J (qd - qd0)|^2 + TURNING |qd - qd0|^2                                    under the gates
 
@@ -16,26 +17,48 @@ brake the tool along its present direction; s: how much of what is wanted. Usual
 
 import math
 
-from .bounds import gates, joint_bounds, put_joint, put_row, stopping_time, twist_of
-from .cartesian import limit_change, limit_norm
+from .bounds import JOINT_ACCELERATION, gates, joint_bounds, stopping_time
+from .chain import twist_of
 from .compile import kernel, mat7, per_row, rows7, vec3, vec6, vec7
-from .inverse import curve_speed
 from .obstacles import COLLISION, put_near, stop_clear
-from .quadratic import minimise
-from .records import Limit
-from .singular import damped_inverse
-from .spatial import clip, norm
+from .rows import ACCELERATION, KEPT, VELOCITY, minimise_or_brake, put_joint, put_norms, rows_kept
+from .singular import curve_speed, damped_inverse
+from .spatial import clip, dot, norm
 from .variable import speed_factor
-
-JOINT_ACCELERATION = int(Limit.JOINT_ACCELERATION)
-ACCELERATION = (int(Limit.LINEAR_ACCELERATION), int(Limit.ANGULAR_ACCELERATION))
-VELOCITY = (int(Limit.LINEAR_VELOCITY), int(Limit.ANGULAR_VELOCITY))
 
 SPEED = 1e-6  # weight of the speed against the direction
 TURNING = 1e-4  # [m2/rad2] weight of the joints' own direction: decides where the tool's leaves it open
-KEPT = 1e-9  # [rad/s] by which a bound may be exceeded
-NORM_KEPT = 1.000001  # the same for the square of a norm
+NORM_KEPT = 1.000001  # by which the square of a norm may be exceeded
 CUTS = 4  # rounds in which a norm that is too large gets a row of its own
+
+
+@kernel
+def limit_change(v, v_prev, largest):
+    """v := v_prev + (v - v_prev) shortened to `largest`. Returns whether it was shortened."""
+    square = 0.0
+    for i in range(3):
+        square += (v[i] - v_prev[i]) ** 2
+    if square <= largest * largest:
+        return False
+    share = largest / math.sqrt(square)
+    for i in range(3):
+        v[i] = v_prev[i] + share * (v[i] - v_prev[i])
+    return True
+
+
+@kernel
+def limit_norm(v, v_prev, cap, a_dt):
+    """Speed cap, direction kept. Returns whether it acted."""
+    square = dot(v, v)
+    if square <= cap * cap:
+        return False
+    speed = math.sqrt(square)
+    cap = max(cap, norm(v_prev) - a_dt)  # one that shrank since the last tick is reached within the acceleration
+    if speed <= cap:
+        return True
+    for i in range(3):
+        v[i] *= cap / speed
+    return True
 
 
 @kernel
@@ -69,17 +92,6 @@ def calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
 
 
 @kernel
-def rows_kept(A, b, n, qd):
-    for row in range(n):
-        excess = -b[row]
-        for k in range(6):
-            excess += A[row, k] * qd[k]
-        if excess > KEPT:
-            return False
-    return True
-
-
-@kernel
 def joints_kept(low, high, qd):
     for i in range(6):
         if not low[i] - KEPT <= qd[i] <= high[i] + KEPT:
@@ -97,29 +109,6 @@ def norms_kept(twist, prev, most, caps):
         if speed > caps[part] ** 2 * NORM_KEPT or change > most[part] ** 2 * NORM_KEPT:
             return False
     return True
-
-
-@kernel
-def minimise_or_brake(H, g, A, b, n, brake, flag, qd):
-    """qd at the minimum under the rows. When they contradict each other: braking is always allowed. Returns Limit
-    flags, -1: there is no solution."""
-    x, u, active = vec7(), vec7(), vec7()
-    count = minimise(H, g, A, b, n, x, active, u)
-    if count == -1:
-        for row in range(n):
-            total = 0.0
-            for i in range(6):
-                total += A[row, i] * brake[i]
-            b[row] = max(b[row], total + 1e-12)
-        count = minimise(H, g, A, b, n, x, active, u)
-    if count < 0:
-        return -1
-    flags = 0
-    for i in range(6):
-        qd[i] = x[i]
-    for i in range(count):
-        flags |= int(flag[int(active[i])])
-    return flags
 
 
 @kernel
@@ -175,31 +164,6 @@ def slowed(J, qd1, hold, H, g):
         H[6, 6], g[6] = 1.0, -1.0
         for i in range(6):
             H[i, 6] = H[6, i] = 0.0
-
-
-@kernel
-def put_norms(A, b, flag, n, J, twist, prev, most, caps):
-    """A row for each norm that is too large, along the vector that is. Returns the number of rows."""
-    a = vec6()
-    for part in range(2):
-        speed, change = 0.0, 0.0
-        for i in range(3 * part, 3 * part + 3):
-            speed += twist[i] ** 2
-            change += (twist[i] - prev[i]) ** 2
-        speed, change = math.sqrt(speed), math.sqrt(change)
-        for i in range(6):
-            a[i] = 0.0
-        if speed > caps[part]:
-            for i in range(3 * part, 3 * part + 3):
-                a[i] = twist[i] / speed
-            n = put_row(A, b, flag, n, J, a, caps[part], VELOCITY[part])
-        if change > most[part]:
-            start = 0.0
-            for i in range(3 * part, 3 * part + 3):
-                a[i] = (twist[i] - prev[i]) / change
-                start += a[i] * prev[i]
-            n = put_row(A, b, flag, n, J, a, start + most[part], ACCELERATION[part])
-    return n
 
 
 @kernel
@@ -276,9 +240,9 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     keep = max(0.0, 1.0 - dt / time) if time > 0.0 else 0.0
     for i in range(6):
         brake[i] = keep * s.qd_command[i]
-    joint_bounds(p, s, time, keep, dt, low, high, why_low, why_high)
-    n = gates(p, s, J, time, keep, position, measured, low, high, why_low, why_high, A, b, flag, dt)
-    n, room = put_near(p, s, time, keep, dt, A, b, flag, n)
+    joint_bounds(p, s, time, dt, low, high, why_low, why_high)
+    n = gates(p, s, J, time, position, measured, low, high, why_low, why_high, A, b, flag, dt)
+    n, room = put_near(p, s, time, dt, A, b, flag, n)
 
     caps[0] = p.max_velocity[0] * speed_factor(p, measured)
     caps[1] = p.max_velocity[1]

@@ -7,8 +7,9 @@ The commanded pose is the reference moved by the offset, all in base axes:
 Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 """
 
+import math
+
 from .admittance import step
-from .cartesian import approach
 from .compile import kernel, mat3, vec3, vec6
 from .contact import observe
 from .control_axes import NORMAL, control_axes
@@ -33,6 +34,20 @@ from .wrench import deadband
 QUIET = 0.2  # [s] without force and motion before the reference of free axes is latched to the measured pose
 TARGET_SPEED = 0.8  # fraction of the speed limit used to go to a target pose: the rest is for compliance
 REACHED = 1e-5  # [m, rad]
+
+
+@kernel
+def approach(error, speed_limit, acceleration, out):
+    """Velocity that brings an error (3-vector) to zero: fast far away, braking near, v <= 4/s |e| at the end."""
+    distance = norm(error)
+    if distance == 0.0:
+        speed_per_distance = 0.0
+    else:
+        speed = min(min(speed_limit, math.sqrt(acceleration * distance)), 4.0 * distance)
+        speed_per_distance = speed / distance
+    for i in range(3):
+        out[i] = speed_per_distance * error[i]
+    return distance
 
 
 @kernel

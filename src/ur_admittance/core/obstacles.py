@@ -8,8 +8,9 @@ present one: far from everything, nothing is measured at all.
 
 import math
 
-from .bounds import NEAR_RATE, PLANNED, approach_speed, stopping_time, twist_of
+from .bounds import NEAR_RATE, PLANNED, approach_speed, stopping_time
 from .capsules import gradient, pair_count, pair_distance, place, smallest_distance
+from .chain import twist_of
 from .compile import NEAR, ends, kernel, mat6, per_near, record, vec3, vec6
 from .records import Limit
 
@@ -50,7 +51,7 @@ def known_room(p, s):
 
 
 @kernel
-def put_near(p, s, time, keep, dt, A, b, flags, n):
+def put_near(p, s, time, dt, A, b, flags, n):
     """Rows of the pairs that matter to a motion that needs `time` to stop, the nearest NEAR of them. Returns (number of
     rows, a lower bound of the smallest distance beyond the clearance)."""
     h = p.shapes
@@ -74,7 +75,7 @@ def put_near(p, s, time, keep, dt, A, b, flags, n):
         if room < zone:
             at = free_row(rooms, count, room)
             gradient(h, axes, one, two, x, normal, g)
-            if at >= 0 and put_approach(s, g, room, time, keep, dt, A, b, flags, n + at):
+            if at >= 0 and put_approach(p, s, g, room, time, dt, A, b, flags, n + at):
                 rooms[at] = room
                 count = max(count, at + 1)
     s.near_room, s.near_revision = smallest, p.revision
@@ -95,7 +96,7 @@ def free_row(rooms, count, room):
 
 
 @kernel
-def put_approach(s, g, room, time, keep, dt, A, b, flags, row):
+def put_approach(p, s, g, room, time, dt, A, b, flags, row):
     """One row, of length one; g: gradient of the distance. Returns whether there is anything to bound."""
     closing, square = 0.0, 0.0
     for k in range(6):
@@ -107,7 +108,8 @@ def put_approach(s, g, room, time, keep, dt, A, b, flags, row):
     for k in range(6):
         A[row, k] = -g[k] / length
     A[row, 6] = 0.0
-    b[row] = max(approach_speed(room, closing, time, dt), keep * closing) / length
+    slowest = closing - p.max_acceleration[0] * dt  # that can be reached in one tick
+    b[row] = max(approach_speed(room, closing, time, dt), slowest) / length
     flags[row] = COLLISION
     return True
 

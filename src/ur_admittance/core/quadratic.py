@@ -15,6 +15,7 @@ N = 7  # unknowns: six joint speeds and the common slow-down
 STEPS = 60  # more than any problem of this size has needed
 VIOLATED = 1e-9  # of a row of length one
 
+
 @kernel
 def cholesky(H, L):
     """H = L L'. False: H is not positive definite."""

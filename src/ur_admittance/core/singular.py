@@ -8,13 +8,16 @@ Only directions with a singular value below SINGULAR are damped, so the arm does
 
 import math
 
-from .compile import kernel, mat6, vec6
+from .chain import forward
+from .compile import kernel, mat3, mat6, vec3, vec6
 
 SINGULAR = 0.002  # singular value below which a direction is damped [m/rad]: 0.7 degrees from a straight wrist
 DAMPING = 0.002  # lambda at the singularity itself: joint speeds stay below |V| / (2 DAMPING)
 CONVERGED = 1e-13  # off-diagonal part of J J^T, relative, at which the rotations stop
 SWEEPS = 10
 SMALLEST_PIVOT = 1e-9  # of the Cholesky factor: below it the arm is singular
+CURVE = 0.3  # fraction of the joint acceleration that a straight tool path may need at constant speed
+AHEAD = 0.05  # [rad] that the fastest joint moves to the point ahead where that is evaluated
 
 
 @kernel
@@ -167,3 +170,37 @@ def smallest_singular_value(C, weakest):
     for i in range(6):
         weakest[i] = y[i] / math.sqrt(square)
     return 1.0 / math.sqrt(along)
+
+
+@kernel
+def curve_speed(p, q, U, V, qd, sigma):
+    """Fraction of V at which the joint accelerations that a straight path needs at constant speed stay within CURVE:
+    s^2 |d(qd)/dt| <= CURVE a. Towards a singularity they grow as a power of the distance, so the slowing down starts
+    early enough to need no look-ahead."""
+    fastest = 0.0
+    for i in range(6):
+        fastest = max(fastest, abs(qd[i]))
+    # At the angle `a` from a singularity the joints need about qd^2 / a, and sigma <= a on arms up to 1 m of lever.
+    weakest = p.joint_acceleration[0]
+    for i in range(1, 6):
+        weakest = min(weakest, p.joint_acceleration[i])
+    if fastest * fastest <= CURVE * weakest * max(0.0, sigma - AHEAD):
+        return 1.0
+    if fastest == 0.0:
+        return 1.0
+    time = AHEAD / fastest
+    q_ahead, qd_ahead, position = vec6(), vec6(), vec3()
+    R, J, C, U_ahead = mat3(), mat6(), mat6(), mat6()
+    for i in range(6):
+        q_ahead[i] = q[i] + time * qd[i]
+        for j in range(6):
+            U_ahead[i, j] = U[i, j]
+    forward(p.chain_rotation, p.chain_position, q_ahead, R, position, J)
+    damped_factor(J, U_ahead, C)
+    damped_inverse(J, C, V, qd_ahead)
+    share = 1.0
+    for i in range(6):
+        change = abs(qd_ahead[i] - qd[i])
+        if change * share * share > CURVE * p.joint_acceleration[i] * time:
+            share = math.sqrt(CURVE * p.joint_acceleration[i] * time / change)
+    return share

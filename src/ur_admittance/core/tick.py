@@ -9,8 +9,8 @@
       2.4 damping that varies with speed and place variable.py
       2.5 mass, damping and spring of one axis     admittance.py
       2.6 axes under force control                 force_axes.py
-    3 limits of the command twist                  cartesian.py
-    4 joint velocities inside their bounds         singular.py, inverse.py
+    3 bounds: joints, walls, edge of the reach     bounds.py
+    4 joint speeds that keep every limit           choose.py, singular.py, quadratic.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
 
 p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: the same records in give
@@ -22,8 +22,8 @@ import math
 import numpy as np
 from numba import njit, prange
 
-from .choose import choose
-from .chain import forward
+from .bounds import SINGULARITY, stopping_time
+from .chain import forward, twist_of
 from .checks import (
     ACTIVE,
     BAD_PARAMS,
@@ -35,9 +35,9 @@ from .checks import (
     check_state,
     is_sane,
 )
+from .choose import choose
 from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .control_axes import NORMAL
-from .inverse import SINGULARITY, common_braking, twist_of
 from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
 from .modes import INACTIVE, SLACK, change_mode, clear_state, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
@@ -202,7 +202,7 @@ def slow_down(p, s, J, trusted, dt):
     if trusted:
         forward(p.chain_rotation, p.chain_position, s.q_command, R, position, J)
         twist_of(J, s.qd_command, s.twist)
-        rate = common_braking(p, s.twist, s.qd_command)
+        rate = 1.0 / stopping_time(p, s.twist, s.qd_command)
     else:
         J[:] = 0.0
         rate = BLIND_BRAKING / np.max(np.abs(s.qd_command))
