@@ -81,7 +81,8 @@ def foreign(params: Any, parameters: Parameters, name: str, q: Array) -> dict[tu
     rotations, positions = np.concatenate([[np.eye(3)], rotations]), np.vstack([np.zeros(3), positions])
     bodies: dict[int, tuple[Any, Any]] = {}
     for i in range(8):
-        a, b = (rotations[shapes["link"][i]] @ shapes[end][i] + positions[shapes["link"][i]] for end in ("start", "end"))
+        link = int(shapes["link"][i])
+        a, b = (rotations[link] @ shapes[end][i] + positions[link] for end in ("start", "end"))
         length = float(np.linalg.norm(b - a))
         z = (b - a) / length if length > 0.0 else np.array([0.0, 0.0, 1.0])
         x = np.cross(z, [1.0, 0.0, 0.0] if abs(z[0]) < 0.7 else [0.0, 1.0, 0.0])

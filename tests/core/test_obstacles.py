@@ -110,7 +110,8 @@ def test_fast_motions_from_any_side_keep_the_clearance_to_a_box(ideal_arm, sweep
         tip = ideal_arm(**ROD).pose()[1]
         direction = rng.normal(size=3)
         direction /= np.linalg.norm(direction)
-        box = block(tip + 0.4 * direction, rng.uniform(0.05, 0.3, 3).tolist(), rotation=rng.uniform(-2.0, 2.0, 3).tolist())
+        size, turned = rng.uniform(0.05, 0.3, 3), rng.uniform(-2.0, 2.0, 3).tolist()
+        box = block(tip + 0.4 * direction, size, rotation=turned)
         arm = ideal_arm(**ROD, **box, active=False)
         if arm.run(arm.dt, request=Request.ACTIVATE)["mode"][0] != Mode.ACTIVE:
             continue  # the box is in the arm
@@ -163,7 +164,8 @@ def test_distances_that_are_only_bounded_give_the_same_commands_as_measured_ones
         for k in range(len(log)):
             if always:
                 arm.s["near_revision"] = -1.0
-            u["q"], u["qd"], u["wrench"][0, :3] = arm.s["q_command"], arm.s["qd_command"], arm.pose()[0].T @ [5.0, 0.0, -30.0]
+            u["q"], u["qd"] = arm.s["q_command"], arm.s["qd_command"]
+            u["wrench"][0, :3] = arm.pose()[0].T @ [5.0, 0.0, -30.0]
             tick(arm.params, arm.state, u, log[k : k + 1])
         logs.append(log)
     np.testing.assert_array_equal(logs[0]["q"], logs[1]["q"])
@@ -177,7 +179,11 @@ def test_distances_that_are_only_bounded_give_the_same_commands_as_measured_ones
         ("collision.clearance", -0.01, "collision.clearance = -0.01 m: must be >= 0"),
         ("collision.tool_radius", -1.0, "collision.tool_radius = -1 m: must be >= 0"),
         ("collision.box_1.center", [0.1, 0.2], "collision.box_1.center = [0.1, 0.2] m (2 values): must be 3 numbers"),
-        ("collision.box_5.size", [1.0] * 3, "collision.box_5.size is not a parameter; the nearest known name is collision.box_1.size"),
+        (
+            "collision.box_5.size",
+            [1.0] * 3,
+            "collision.box_5.size is not a parameter; the nearest known name is collision.box_1.size",
+        ),
     ],
 )
 def test_a_bad_shape_is_refused_in_one_sentence(name, value, sentence):

@@ -66,7 +66,9 @@ def lines(reader: TelemetryReader) -> Text:
     text.append(f" {_margin(reader, int(last['loop']['params_revision']))}\n")
     text.append(
         f" loop {period.mean():.3f} ms, slowest {period.max():.3f} ms, read to write {np.median(latency):.3f} ms, "
-        f"missed {int(last['loop']['missed'])}" + (f"   limits: {', '.join(acting)}" if acting else "") + (f" ({near})" if near else ""),
+        f"missed {int(last['loop']['missed'])}"
+        + (f"   limits: {', '.join(acting)}" if acting else "")
+        + (f" ({near})" if near else ""),
         style="dim",
     )
     return text

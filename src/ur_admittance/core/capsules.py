@@ -90,8 +90,8 @@ def box_slope(a, d, half, t):
 
 @kernel
 def segment_box_nearest(a, d, half):
-    """t, 0..1, of the point of the segment a + t d nearest to the box. The slope is linear between the six planes of the
-    box, so the root lies between the nearest two of them and is exact."""
+    """t, 0..1, of the point of the segment a + t d nearest to the box. The slope is linear between the six planes of
+    the box, so the root lies between the nearest two of them and is exact."""
     low, high = 0.0, 1.0
     at_low, at_high = box_slope(a, d, half, low), box_slope(a, d, half, high)
     if at_low >= 0.0:
@@ -192,8 +192,9 @@ def pair_count(h):
 
 @kernel
 def pair_distance(h, P, index, limit, x, n):
-    """(distance, capsule, body) of a pair [m]. x: nearest point on the axis of the capsule, n: unit vector towards it from
-    the other. A distance above `limit` may be given too small, but not below `limit`; then x and n mean nothing."""
+    """(distance, capsule, body) of a pair [m]. x: nearest point on the axis of the capsule, n: unit vector towards it
+    from the other. A distance above `limit` may be given too small, but not below `limit`; then x and n mean
+    nothing."""
     pairs, boxes = min(max(h.pairs, 0), PAIRS), min(max(h.boxes, 0), BOXES)
     if index < pairs:
         one, two = h.pair[index, 0] & 7, h.pair[index, 1] & 7

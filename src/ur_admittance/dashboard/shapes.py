@@ -1,4 +1,4 @@
-"""What is kept apart, drawn: capsules of the arm (on request), boxes, the table; the two bodies that are near in red."""
+"""What is kept apart, drawn: capsules of the arm (on request), boxes, the table; two bodies that are near in red."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ Array = NDArray[np.float64]
 
 CALM, NEAR = (232, 150, 40), (224, 30, 30)
 OPACITY, BOX_OPACITY = 0.3, 0.45
-TABLE_SIZE = (2.4, 2.4, 0.004)  # [m]
+TABLE_SIZE = (1.8, 1.8, 0.004)  # [m]
 AROUND, UP = 24, 6  # points of a capsule: on each ring, rings of each round end
 
 
@@ -93,7 +93,9 @@ def capsule(start: Array, end: Array, radius: float) -> tuple[Array, NDArray[np.
     height = radius * np.sin(tilt) + np.where(np.arange(2 * UP) < UP, 0.0, length)
     turn = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
     ring = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    points = [np.column_stack([r * ring, np.full(AROUND, z)]) for r, z in zip(radius * np.cos(tilt), height, strict=True)]
+    points = [
+        np.column_stack([r * ring, np.full(AROUND, z)]) for r, z in zip(radius * np.cos(tilt), height, strict=True)
+    ]
     i, following = np.arange(AROUND), (np.arange(AROUND) + 1) % AROUND
     faces = []
     for k in range(2 * UP - 1):

@@ -94,8 +94,8 @@ def box(v: View) -> Iterator[Reading]:
 
 
 def clearance(v: View) -> Iterator[Reading]:
-    """The arm keeps its distance to itself, the boxes and the table, by another program: as commanded, and as measured up
-    to what the load bends the arm."""
+    """The arm keeps its distance to itself, boxes and table, by another program: as commanded, and as measured up to
+    what the load bends the arm."""
     if not v.episode.clear:
         return
     judge, step = Judge(v.sets["shapes"][0], v.model), max(1, v.row(EVERY))
