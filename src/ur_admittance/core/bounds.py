@@ -7,7 +7,7 @@ bound is tighter than what this needs, so bounds never contradict each other for
 
 import math
 
-from .chain import forward
+from .chain import forward, twist_of
 from .compile import kernel, mat3, mat6, vec3, vec6
 from .records import Limit
 from .rows import put_joint, put_row
@@ -85,27 +85,17 @@ def far_from_walls(p, s, J, time, position, measured):
 
 
 @kernel
-def put_walls(p, J, s, time, position, measured, A, b, flags, n, dt):
-    """Speed towards each wall, seen from the commanded or the measured position, whichever is closer."""
-    a, a_dt = vec6(), p.max_acceleration[0] * dt
-    for i in range(3):
-        present = 0.0
-        for k in range(6):
-            a[k] = 1.0 if k == i else 0.0
-            present += J[i, k] * s.qd_command[k]
-        up = p.workspace_max[i] - max(position[i], measured[i])
-        n = put_row(A, b, flags, n, J, a, max(approach_speed(up, present, time, dt), present - a_dt), WORKSPACE)
-        a[i] = -1.0
-        down = min(position[i], measured[i]) - p.workspace_min[i]
-        n = put_row(A, b, flags, n, J, a, max(approach_speed(down, -present, time, dt), -present - a_dt), WORKSPACE)
-    return n
+def towards_wall(room, now, mean, a_dt, time, dt):
+    """Largest speed towards a wall. now: the present one; mean: its mean until the motion would stop, which differs
+    because the straight line of the joints is a curve of the tool. Outside, the tool need not come back by itself."""
+    curved = max(approach_speed(room, mean, time, dt) - (mean - now), -NEAR_RATE * max(room, 0.0))
+    return max(min(approach_speed(room, now, time, dt), curved), now - a_dt)
 
 
 @kernel
-def gates(p, s, J, time, position, measured, low, high, why_low, why_high, A, b, flags, dt):
-    """Rows of the edge of the reach and of the walls. Walls count twice: for the velocity now, and for its mean until
-    the motion would stop (the Jacobian half way), because the straight line of the joints is a curve of the tool.
-    Returns their number."""
+def gates(p, s, J, now, time, position, measured, low, high, why_low, why_high, A, b, flags, dt):
+    """Rows of the edge of the reach and of the walls, these seen from the commanded or the measured position, whichever is
+    closer. now: the present twist. Returns their number."""
     n = 0
     if why_low[ELBOW] == SINGULARITY:
         n = put_joint(A, b, flags, n, ELBOW, -1.0, -low[ELBOW], SINGULARITY)
@@ -113,9 +103,19 @@ def gates(p, s, J, time, position, measured, low, high, why_low, why_high, A, b,
         n = put_joint(A, b, flags, n, ELBOW, 1.0, high[ELBOW], SINGULARITY)
     if far_from_walls(p, s, J, time, position, measured):
         return n
-    q, R, middle, J_middle = vec6(), mat3(), vec3(), mat6()
+    q, R, middle, J_middle, mean, axis = vec6(), mat3(), vec3(), mat6(), vec6(), vec6()
     for i in range(6):
         q[i] = s.q_command[i] + 0.5 * (0.5 * time / PLANNED + dt) * s.qd_command[i]
+        axis[i] = 0.0
     forward(p.chain_rotation, p.chain_position, q, R, middle, J_middle)
-    n = put_walls(p, J, s, time, position, measured, A, b, flags, n, dt)
-    return put_walls(p, J_middle, s, time, position, measured, A, b, flags, n, dt)
+    twist_of(J_middle, s.qd_command, mean)
+    a_dt = p.max_acceleration[0] * dt
+    for i in range(3):
+        up = p.workspace_max[i] - max(position[i], measured[i])
+        down = min(position[i], measured[i]) - p.workspace_min[i]
+        axis[i] = 1.0
+        n = put_row(A, b, flags, n, J, axis, towards_wall(up, now[i], mean[i], a_dt, time, dt), WORKSPACE)
+        axis[i] = -1.0
+        n = put_row(A, b, flags, n, J, axis, towards_wall(down, -now[i], -mean[i], a_dt, time, dt), WORKSPACE)
+        axis[i] = 0.0
+    return n

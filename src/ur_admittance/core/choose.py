@@ -3,7 +3,7 @@
 Where to: walls, distances and the edge of the reach are one-sided. The tool slides along them, as close to what is
 wanted as it can:
 
-    minimise |J (qd - qd0)|^2 + TURNING |qd - qd0|^2                                    under the gates
+    minimise |J (qd - qd0)|^2 + SLIDING |qd - qd0|^2                                    under the gates
 
 How fast: joint limits and the norms of speed and acceleration of the tool slow it down. Its direction comes first, then
 its speed:
@@ -22,12 +22,13 @@ from .chain import twist_of
 from .compile import kernel, mat7, per_row, rows7, vec3, vec6, vec7
 from .obstacles import COLLISION, put_near, stop_clear
 from .rows import ACCELERATION, KEPT, VELOCITY, minimise_or_brake, put_joint, put_norms, rows_kept
-from .singular import curve_speed, damped_inverse
+from .singular import DAMPING, SINGULAR, curve_speed, damped_inverse
 from .spatial import clip, dot, norm
 from .variable import speed_factor
 
 SPEED = 1e-6  # weight of the speed against the direction
 TURNING = 1e-4  # [m2/rad2] weight of the joints' own direction: decides where the tool's leaves it open
+SLIDING = 1e-8  # [m2/rad2] the same along a gate: small, or a tool pressed against a wall creeps sideways
 NORM_KEPT = 1.000001  # by which the square of a norm may be exceeded
 CUTS = 4  # rounds in which a norm that is too large gets a row of its own
 
@@ -112,8 +113,8 @@ def norms_kept(twist, prev, most, caps):
 
 
 @kernel
-def distance(J, H):
-    """H of |J qd|^2 + TURNING |qd|^2"""
+def distance(J, weight, H):
+    """H of |J qd|^2 + weight |qd|^2"""
     for i in range(6):
         for j in range(i + 1):
             total = 0.0
@@ -121,14 +122,15 @@ def distance(J, H):
                 total += J[k, i] * J[k, j]
             H[i, j] = total
             H[j, i] = total
-        H[i, i] += TURNING
+        H[i, i] += weight
 
 
 @kernel
-def slide(J, A, b, n, brake, flag, qd):
+def slide(J, sigma, A, b, n, brake, flag, qd):
     """Where to: qd := as close as the gates allow. Returns Limit flags."""
     H, g = mat7(), vec7()
-    distance(J, H)
+    nearness = max(0.0, 1.0 - (sigma / SINGULAR) ** 2)  # damped like the inverse
+    distance(J, SLIDING + (DAMPING * nearness) ** 2, H)
     for i in range(6):
         g[i] = 0.0
         for k in range(6):
@@ -146,7 +148,7 @@ def slide(J, A, b, n, brake, flag, qd):
 @kernel
 def slowed(J, qd1, hold, H, g):
     """H and g of the second problem at the top."""
-    distance(J, H)
+    distance(J, TURNING, H)
     size, along = 0.0, 0.0
     for i in range(6):
         turn, still = 0.0, 0.0
@@ -241,7 +243,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     for i in range(6):
         brake[i] = keep * s.qd_command[i]
     joint_bounds(p, s, time, dt, low, high, why_low, why_high)
-    n = gates(p, s, J, time, position, measured, low, high, why_low, why_high, A, b, flag, dt)
+    n = gates(p, s, J, now, time, position, measured, low, high, why_low, why_high, A, b, flag, dt)
     n, room = put_near(p, s, time, dt, A, b, flag, n)
 
     caps[0] = p.max_velocity[0] * speed_factor(p, measured)
@@ -251,7 +253,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     if calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
         flags |= JOINT_ACCELERATION
     if not rows_kept(A, b, n, qd):
-        flags |= slide(J, A, b, n, brake, flag, qd)
+        flags |= slide(J, sigma, A, b, n, brake, flag, qd)
     twist_of(J, qd, twist)
     norm_bounds(p, s, now, keep, caps, most, dt)
     if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):

@@ -1,0 +1,197 @@
+"""Joint speeds that keep every limit: random arms in random motion, judged by a general solver (DAQP)."""
+
+import os
+
+import daqp
+import numpy as np
+import pytest
+
+from ur_admittance.core import bounds, choose
+from ur_admittance.core.chain import forward
+from ur_admittance.core.compile import ROWS, kernel, record
+from ur_admittance.core.records import PARAMS, STATE, Limit, new
+from ur_admittance.core.singular import damped_factor, damped_inverse
+from ur_admittance.model import robot_model
+from ur_admittance.params import Parameters
+from ur_admittance.params.record import fill
+
+DT = 0.002
+TYPES = ("ur3e", "ur5e", "ur10e", "ur16e", "ur30")
+CASES = int(os.environ.get("SWEEP", "0")) or 400
+
+
+@kernel
+def chosen(params, state, J, C, V, sigma, q, position, qd, twist):
+    return choose.choose(record(params, 0), record(state, 0), J, C, V, sigma, q, position, position, qd, twist, DT)
+
+
+@kernel
+def shaped(params, state, J, C, V, sigma, q, qd, caps):
+    p, s = record(params, 0), record(state, 0)
+    choose.shape(p, s, V, caps, DT)
+    damped_inverse(J, C, V, qd)
+    choose.calm_curve(p, s, J, C, V, sigma, q, qd, DT)
+
+
+@kernel
+def rows_of(params, state, J, now, position, A, b, flag, low, high, why_low, why_high):
+    p, s = record(params, 0), record(state, 0)
+    time = bounds.stopping_time(p, now, s.qd_command)
+    bounds.joint_bounds(p, s, time, DT, low, high, why_low, why_high)
+    n = bounds.gates(p, s, J, now, time, position, position, low, high, why_low, why_high, A, b, flag, DT)
+    return n, time
+
+
+class Moment:
+    """A random arm in motion near its limits, and what is wanted of it."""
+
+    def __init__(self, seed):
+        rng = np.random.default_rng((5, seed))
+        model = robot_model(TYPES[rng.integers(len(TYPES))])
+        q = rng.uniform(-3.0, 3.0, 6)
+        if seed % 3 == 1:
+            q[2] = rng.choice([-1, 1]) * rng.uniform(0.02, 0.1)
+        if seed % 3 == 2:
+            q[4] = rng.uniform(-0.1, 0.1)
+        self.params, self.state = new(PARAMS), new(STATE)
+        self.p, self.s = self.params[0], self.state[0]
+        fill(self.p, Parameters(), model)
+        R, position, self.J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
+        forward(self.p["chain_rotation"], self.p["chain_position"], q, R, position, self.J)
+        half = rng.uniform(0.0, 0.1, 3)
+        changes = {
+            "workspace.min": (position - half).tolist(),
+            "workspace.max": (position + rng.uniform(0.0, 0.1, 3)).tolist(),
+            "max_linear_velocity": float(rng.uniform(0.05, 0.5)),
+            "joint_limits.acceleration": [float(rng.uniform(2.0, 20.0))] * 6,
+        }
+        fill(self.p, Parameters().changed(changes), model)
+        self.q, self.position = q, position
+        self.C = np.empty((6, 6))
+        self.s["singular_vectors"] = np.eye(6)
+        self.sigma = damped_factor(self.J, self.s["singular_vectors"], self.C)[0]
+        twist = rng.normal(size=6) * np.repeat([rng.uniform(0, 0.05), rng.uniform(0, 0.3)], 3)
+        qd = np.empty(6)
+        damped_inverse(self.J, self.C, twist, qd)
+        qd *= min(1.0, 0.5 / max(np.abs(qd).max(), 1e-9))
+        self.s["q_command"], self.s["qd_command"], self.s["twist"] = q, qd, self.J @ qd
+        self.wanted = self.J @ qd + rng.normal(size=6) * rng.choice([0.001, 0.1, 1.0])
+
+    def choose(self):
+        qd, twist = np.empty(6), np.empty(6)
+        V = self.wanted.copy()
+        scale, flags = chosen(self.params, self.state, self.J, self.C, V, self.sigma, self.q, self.position, qd, twist)
+        return qd, twist, scale, flags
+
+    def rows(self):
+        A, b, flag = np.zeros((ROWS, 7)), np.zeros(ROWS), np.zeros(ROWS)
+        low, high, why_low, why_high = (np.zeros(6) for _ in range(4))
+        now = self.J @ self.s["qd_command"]
+        n, time = rows_of(
+            self.params, self.state, self.J, now, self.position, A, b, flag, low, high, why_low, why_high
+        )
+        return A[:n, :6], b[:n], low, high, time
+
+    def first(self):
+        """What is wanted within the norms, as joint speeds."""
+        V, qd = self.wanted.copy(), np.empty(6)
+        shaped(self.params, self.state, self.J, self.C, V, self.sigma, self.q, qd, self.p["max_velocity"].copy())
+        return qd
+
+
+def general(H, g, A, b):
+    size = np.abs(H).max() * 1e-6  # the weight of the speed is small: scaled, so that tolerances do not hide it
+    sense = np.zeros(len(b), dtype=np.int32)
+    x, _, status, _ = daqp.solve(H / size, g / size, A, b, np.full(len(b), -1e30), sense, primal_tol=1e-10, dual_tol=1e-10)
+    return x if status == 1 else None
+
+
+def expected(moment):
+    """Both problems with the general solver; None where rows contradict each other or a norm gets a row."""
+    J, s = moment.J, moment.s
+    A, b, low, high, time = moment.rows()
+    qd0 = moment.first()
+    nearness = max(0.0, 1.0 - (moment.sigma / 0.002) ** 2)
+    H = J.T @ J + (1e-8 + (0.002 * nearness) ** 2) * np.eye(6)
+    qd1 = qd0
+    if len(b) and (A @ qd0 > b + 1e-9).any():
+        qd1 = general(H, -H @ qd0, A, b)
+    if qd1 is None:
+        return None
+    if ((low - 1e-9 <= qd1) & (qd1 <= high + 1e-9)).all():
+        return qd1
+    keep = max(0.0, 1.0 - DT / time) if time > 0 else 0.0
+    hold = np.empty(6)
+    damped_inverse(J, moment.C, keep * s["twist"], hold)
+    J2 = np.vstack([J, 1e-2 * np.eye(6)])
+    M = np.hstack([J2, -(J2 @ (qd1 - hold))[:, None]])
+    r = J2 @ hold
+    size = np.sum((J2 @ (qd1 - hold)) ** 2)
+    H = M.T @ M
+    H[6, 6] += 1e-6 * size
+    g = -M.T @ r
+    g[6] -= 1e-6 * size
+    A = np.vstack([np.hstack([A, np.zeros((len(b), 1))]), np.eye(6, 7), -np.eye(6, 7)])
+    x = general(H, g, A, np.concatenate([b, high, -low]))
+    return None if x is None else x[:6]
+
+
+def norms(moment, twist):
+    p, dt = moment.p, DT
+    speeds = np.linalg.norm(twist.reshape(2, 3), axis=1) / p["max_velocity"]
+    change = np.linalg.norm((twist - moment.s["twist"]).reshape(2, 3), axis=1) / (p["max_acceleration"] * dt)
+    return max(speeds.max(), change.max())
+
+
+def test_the_solution_is_that_of_a_general_solver():
+    compared = 0
+    for seed in range(CASES):
+        moment = Moment(seed)
+        qd, twist, _, _ = moment.choose()
+        other = expected(moment)
+        if other is None or norms(moment, moment.J @ other) > 0.9999:
+            continue
+        compared += 1
+        assert moment.J @ qd == pytest.approx(moment.J @ other, abs=2e-6), seed
+        assert qd == pytest.approx(other, abs=2e-4), seed
+    assert compared > 0.3 * CASES
+
+
+def test_every_bound_holds_or_the_arm_brakes_along_its_motion():
+    braking = 0
+    for seed in range(CASES):
+        moment = Moment(seed)
+        qd, twist, scale, flags = moment.choose()
+        A, b, low, high, time = moment.rows()
+        keep = max(0.0, 1.0 - DT / time) if time > 0 else 0.0
+        brake = keep * moment.s["qd_command"]
+        assert (qd <= np.maximum(high, brake) + 1e-7).all(), seed
+        assert (qd >= np.minimum(low, brake) - 1e-7).all(), seed
+        assert (A @ qd <= np.maximum(b, A @ brake) + 1e-7).all(), seed
+        assert twist == pytest.approx(moment.J @ qd)
+        assert 0.0 <= scale <= 1.0
+        braking += bool((A @ qd > b + 1e-7).any())
+        p, change = moment.p, twist - moment.s["twist"]
+        for part in range(2):
+            own = slice(3 * part, 3 * part + 3)
+            allowed = max(p["max_acceleration"][part] * DT, np.linalg.norm((moment.J @ brake - moment.s["twist"])[own]))
+            assert np.linalg.norm(change[own]) <= allowed * 1.00001, seed
+            allowed = max(p["max_velocity"][part], np.linalg.norm((moment.J @ brake)[own]))
+            assert np.linalg.norm(twist[own]) <= allowed * 1.00001, seed
+    assert braking < 0.2 * CASES  # bounds seldom contradict each other
+
+
+def test_what_keeps_all_limits_is_taken_as_it_is():
+    taken = 0
+    for seed in range(CASES):
+        moment = Moment(seed)
+        qd0 = moment.first()
+        A, b, low, high, _ = moment.rows()
+        inside = (low <= qd0).all() and (qd0 <= high).all() and (A @ qd0 <= b).all()
+        if inside and norms(moment, moment.J @ qd0) < 1.0:
+            qd, _, scale, flags = moment.choose()
+            assert (qd == qd0).all()
+            assert scale == 1.0
+            assert not flags & (Limit.WORKSPACE | Limit.JOINT_POSITION | Limit.JOINT_VELOCITY)
+            taken += 1
+    assert taken > 20
