@@ -67,7 +67,7 @@ class Judge:
             x, y, z = np.moveaxis(behind, -1, 0)
             turned = np.stack([c * x - s * y, s * x + c * y, z], axis=-1)
             ends[:, links > joint] = turned @ model.chain_rotation[joint].T + model.chain_position[joint]
-        return ends
+        return np.asarray(ends)
 
     def smallest(self, q: Array) -> Array:
         """Smallest distance of all pairs for each row of q (n, 6) [m], at most FARTHEST."""
