@@ -36,7 +36,8 @@ def obstacles(number: int) -> Episode:
         draft.push(float(rng.uniform(0.6, 1.5)))
     end = draft.settled(draft.time - begin)
     calm = draft.ramp if RAMP <= draft.ramp < math.inf else None
-    return draft.finish(end, ramp=calm, rest=end - REST_WINDOW, clear=True)
+    sprung = any(draft.parameters.admittance.stiffness)  # a spring drags the arm along what is in its way, slowly
+    return draft.finish(end, ramp=calm, rest=None if sprung else end - REST_WINDOW, clear=True)
 
 
 def keep_if_free(draft: Draft, changes: dict[str, Any], words: str) -> bool:
