@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core import cartesian, checks, inverse, law, modes, singular, tick, wrench
+from ur_admittance.core import bounds, checks, choose, law, modes, singular, tick, wrench
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel, robot_model
@@ -30,9 +30,9 @@ FROM_CORE: dict[ModuleType, tuple[str, ...]] = {
     checks: ("LONGEST_PERIOD",),
     wrench: ("ACCELERATION_CUTOFF_HZ",),
     law: ("QUIET",),
-    cartesian: ("WALL_BRAKING", "WALL_RATE"),
-    singular: ("SINGULAR", "DAMPING"),
-    inverse: ("ELBOW", "ELBOW_RATE", "ELBOW_BRAKING", "BRAKING", "CURVE", "AHEAD"),
+    bounds: ("ELBOW", "BRAKING", "PLANNED", "NEAR_RATE", "FAR"),
+    choose: ("SPEED", "TURNING", "SLIDING"),
+    singular: ("SINGULAR", "DAMPING", "CURVE", "AHEAD"),
     modes: ("SLACK",),
     tick: ("LEAD", "RESYNC_TIME", "RESYNC_SPEED"),
 }

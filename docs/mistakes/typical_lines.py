@@ -1,4 +1,4 @@
-"""How typical is the bent path of mistake 8? Sixty random straight lines, not selected: python docs/mistakes/typical_lines.py [--write]
+"""How typical is the bent path of mistake 8? A thousand random straight lines, not selected: python docs/mistakes/typical_lines.py [--write]
 
 Poses with the wrist within 0.6 rad of straight, any direction, 0.35 m at 0.4 m/s, both ends within reach.
 """
@@ -15,7 +15,7 @@ sys.path.insert(0, str(DOCS))
 from mistakes.joints import FREE_SPEED, across  # noqa: E402
 from mistakes.ours import UR5E, comply, jacobian  # noqa: E402
 
-COUNT, SPEED, LENGTH, DT = 60, 0.4, 0.35, 0.004
+COUNT, SPEED, LENGTH, DT = 1000, 0.4, 0.35, 0.004
 
 
 def clamped(q, along):
