@@ -14,6 +14,7 @@ from .contact import observe
 from .control_axes import NORMAL, control_axes
 from .force_axes import limit_approach, update_bias
 from .spatial import (
+    clip,
     copy_matrix,
     exp_so3,
     left_jacobian,
@@ -184,8 +185,11 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
         if p.enabled[i] == 0.0:
             absorbed[i] = x[i]
             continue
+        mean = (x_next[i] - x[i]) / dt + lost[i]
         x_next[i] += lost[i] * dt
-        v_next[i] += lost[i]
+        # At the end of a step of a stiff spring the rate may be opposite to its mean: no faster than either of them.
+        fastest = max(abs(v_next[i]), abs(mean))
+        v_next[i] = clip(v_next[i] + lost[i], -fastest, fastest)
         if s.stiffness[i] == 0.0:
             absorbed[i] = x_next[i]
             x_next[i] = 0.0
