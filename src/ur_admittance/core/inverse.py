@@ -9,6 +9,7 @@ import math
 from .cartesian import braking_speed
 from .chain import forward
 from .compile import kernel, mat3, mat6, vec3, vec6
+from .following import top_speed
 from .records import Limit
 from .singular import damped_factor, damped_inverse, solve
 from .spatial import clip, norm
@@ -60,8 +61,8 @@ def velocity_bounds(p, s, dt, low, high):
     A bound that shrank is approached at the acceleration limit: low <= high always."""
     for i in range(6):
         a = p.joint_acceleration[i]
-        up = min(p.joint_velocity[i], braking_speed(p.joint_upper[i] - s.q_command[i], a, dt))
-        down = -min(p.joint_velocity[i], braking_speed(s.q_command[i] - p.joint_lower[i], a, dt))
+        up = min(top_speed(p, s, i, 1.0), braking_speed(p.joint_upper[i] - s.q_command[i], a, dt))
+        down = -min(top_speed(p, s, i, -1.0), braking_speed(s.q_command[i] - p.joint_lower[i], a, dt))
         slowest = s.qd_command[i] - a * dt
         fastest = s.qd_command[i] + a * dt
         high[i] = clip(up, slowest, fastest)
@@ -131,8 +132,9 @@ def speed_share(p, s, qd, rate, dt):
         if stop < share * speed:
             share = stop / speed
             flag = JOINT_POSITION
-        if p.joint_velocity[i] < share * speed:
-            share = p.joint_velocity[i] / speed
+        top = top_speed(p, s, i, math.copysign(1.0, qd[i]))
+        if top < share * speed:
+            share = top / speed
             flag = JOINT_VELOCITY
     return share, flag
 
