@@ -3,8 +3,8 @@
     lead = q_command - q_measured        unexplained = |lead| - LEAD * speed
 
 speed: the joint's largest commanded one lately. Up to E = safety.max_following_error nothing happens: a load bends the
-arm, and a command that followed its sag would sink with it. Beyond E the command waits for the arm: the joint may still
-lead further, but slower and slower, and no more at 2 E. An arm that stays there does not follow, which is a fault.
+arm, and a command that followed its sag would sink with it. Beyond E the command waits for the arm: the joint slows
+down from its present speed to none at 2 E, but may go back freely. An arm that stays there does not follow, which is a fault.
 """
 
 import math
@@ -66,7 +66,7 @@ def top_speed(p, s, i, direction):
     ahead = direction * s.unexplained[i]
     if ahead <= p.max_following_error:
         return p.joint_velocity[i]
-    return p.joint_velocity[i] * clip(2.0 - ahead / p.max_following_error, 0.0, 1.0)
+    return min(p.joint_velocity[i], s.recent_speed[i]) * clip(2.0 - ahead / p.max_following_error, 0.0, 1.0)
 
 
 @kernel

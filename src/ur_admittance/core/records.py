@@ -224,12 +224,10 @@ STATE = np.dtype(
         ("twist", F, 6),  # commanded TCP twist, base axes [m/s, rad/s]
         ("period", F),  # the last good one [s]
         ("last_acceleration", F, 8),  # limits of joints and tool when parameters could last be trusted
-        # does the arm follow
         ("recent_speed", F, 6),  # of the commanded joints [rad/s]
         ("unexplained", F, 6),  # lead of the command over the arm beyond what speed explains [rad]
         ("waiting_time", F),  # of a command that waits for the arm [s]
-        # retreat
-        ("load", F),  # share of the largest force or torque, smoothed
+        ("load", F),  # of a retreat: share of the largest force or torque, smoothed
         ("lowest_load", F),  # since the retreat began
         # law: commanded pose = reference (+) offset, all in base axes
         ("p_ref", F, 3),  # [m]
