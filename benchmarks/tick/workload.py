@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core import cartesian, checks, inverse, law, modes, singular, tick, wrench
+from ur_admittance.core import cartesian, checks, inverse, law, singular, wrench
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel, robot_model
@@ -32,8 +32,6 @@ FROM_CORE: dict[ModuleType, tuple[str, ...]] = {
     cartesian: ("WALL_BRAKING", "WALL_RATE"),
     singular: ("SINGULAR", "DAMPING"),
     inverse: ("ELBOW", "ELBOW_RATE", "ELBOW_BRAKING", "BRAKING", "CURVE", "AHEAD"),
-    modes: ("SLACK",),
-    tick: ("LEAD", "RESYNC_TIME", "RESYNC_SPEED"),
 }
 CONSTANTS = {name: float(getattr(module, name)) for module, names in FROM_CORE.items() for name in names}
 

@@ -78,7 +78,7 @@ def check_params(p):
         return False
     if not (p.max_position_error >= 0.0 and p.max_orientation_error >= 0.0):
         return False
-    if not p.max_following_error > 0.0:
+    if not (p.max_following_error > 0.0 and 0.0 < p.following_time < ABSURD):
         return False
     if not (p.filter_cutoff_hz > 0.0 and p.engagement_time >= 0.0 and p.bias_time >= 0.0):
         return False

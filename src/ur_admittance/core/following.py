@@ -1,10 +1,11 @@
 """Does the arm follow? The command never leads it by more than delay, speed and load explain.
 
-    lead = q_command - q_measured        unexplained = |lead| - LEAD * speed
+    lead = q_command - q_measured        unexplained = |lead| - T speed
 
-speed: the joint's largest commanded one lately. Up to E = safety.max_following_error nothing happens: a load bends the
-arm, and a command that followed its sag would sink with it. Beyond E the command waits for the arm: the joint slows
-down from its present speed to none at 2 E, but may go back freely. An arm that stays there does not follow, which is a fault.
+T: following_time; speed: the joint's largest commanded one lately. Up to E = safety.max_following_error nothing
+happens: a load bends the arm, and a command that followed its sag would sink with it. Beyond E the command waits for
+the arm: the joint slows down from its present speed to none at 2 E, but may go back freely. An arm that stays there does
+not follow, which is a fault.
 """
 
 import math
@@ -22,7 +23,6 @@ STOPPED_ROBOT = (
     int(Status.COMMAND_REJECTED),
 )  # the robot takes no commands
 LOST, STOPPED = 1, 2  # what the last samples were: not fit for use; of a robot that takes no commands
-LEAD = 0.1  # [s] of motion by which an arm may be late: three times the slowest that is known (servoj, 34 ms)
 PATIENCE = 0.5  # [s] beyond E before it is a fault: an arm that is only slow has caught up
 SLACK = 0.02  # [rad] by which an arm that nobody drove may differ from the command: a load bends it so far
 
@@ -36,19 +36,19 @@ def start_at_arm(s, u):
 
 
 @kernel
-def observe_speed(s, dt):
-    forget = math.exp(-dt / LEAD)
+def observe_speed(p, s, dt):
+    forget = math.exp(-dt / p.following_time)
     for i in range(6):
         s.recent_speed[i] = max(abs(s.qd_command[i]), forget * s.recent_speed[i])
 
 
 @kernel
-def observe_lead(s, u):
+def observe_lead(p, s, u):
     """Updates s.unexplained [rad], with the sign of the lead. Returns the largest size."""
     worst = 0.0
     for i in range(6):
         lead = s.q_command[i] - u.q[i]
-        s.unexplained[i] = math.copysign(max(0.0, abs(lead) - LEAD * s.recent_speed[i]), lead)
+        s.unexplained[i] = math.copysign(max(0.0, abs(lead) - p.following_time * s.recent_speed[i]), lead)
         worst = max(worst, abs(s.unexplained[i]))
     return worst
 
@@ -70,7 +70,7 @@ def top_speed(p, s, i, direction):
 
 
 @kernel
-def rejoin(s, u, status, seen, usable, standing):
+def rejoin(p, s, u, status, seen, usable, standing):
     """A robot that took no commands (a stop, a lost connection) stands where it stopped, not where it was sent: sending
     it there at once would be a jump. The command is where the arm is, already when the robot takes it again."""
     if s.has_command == 0 or s.mode == ACTIVE:
@@ -83,14 +83,14 @@ def rejoin(s, u, status, seen, usable, standing):
     elif not usable:
         s.was_lost = max(s.was_lost, LOST)
     elif s.was_lost != 0:
-        if s.was_lost == STOPPED or far_away(s, u):
+        if s.was_lost == STOPPED or far_away(p, s, u):
             start_at_arm(s, u)
         s.was_lost = 0
 
 
 @kernel
-def far_away(s, u):
+def far_away(p, s, u):
     for i in range(6):
-        if abs(s.q_command[i] - u.q[i]) > SLACK + LEAD * s.recent_speed[i]:
+        if abs(s.q_command[i] - u.q[i]) > SLACK + p.following_time * s.recent_speed[i]:
             return True
     return False

@@ -175,6 +175,7 @@ PARAMS = np.dtype(
         ("max_position_error", F),  # [m]
         ("max_orientation_error", F),  # [rad]
         ("max_following_error", F),  # of a joint [rad]
+        ("following_time", F),  # of motion by which the arm may be late [s]
         ("joint_state_timeout", F),  # [s]
         ("wrench_timeout", F),  # [s]
     ],

@@ -85,12 +85,13 @@ def tick_one(p, s, u, c):
     seen = usable or (trusted and is_sane(u.q) and u.joint_age <= p.joint_state_timeout)
     if seen:
         forward(p.chain_rotation, p.chain_position, u.q, R_measured, p_measured, J)
-    observe_speed(s, dt)
-    rejoin(s, u, status, seen, usable, stands_still(s))
+    if trusted:
+        observe_speed(p, s, dt)
+        rejoin(p, s, u, status, seen, usable, stands_still(s))
     if usable:
         if s.has_command == 0:
             start(s, u)
-        lead = observe_lead(s, u)
+        lead = observe_lead(p, s, u)
         force, torque = condition(p, s, u, R_measured, c)
         if force > p.max_force:
             status, value, bound = OVER_FORCE, force, p.max_force

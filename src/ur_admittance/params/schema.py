@@ -167,7 +167,7 @@ class Safety(Group):
     max_following_error: Positive = parameter(
         0.05,
         "rad",
-        "lead of a joint's command over the arm, beyond 0.1 s of its motion, at which the command waits; "
+        "lead of a joint's command over the arm, beyond what the delay explains, at which the command waits; "
         "after 0.5 s, or at twice as much, the arm stops",
     )
     joint_state_timeout: Positive = parameter(0.05, "s", "age of the joint state at which the arm stops")
