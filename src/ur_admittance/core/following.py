@@ -4,8 +4,8 @@
 
 T: following_time; speed: the joint's largest commanded one lately. Up to E = safety.max_following_error nothing
 happens: a load bends the arm, and a command that followed its sag would sink with it. Beyond E the command waits for
-the arm: the joint slows down from its present speed to none at 2 E, but may go back freely. An arm that stays there does
-not follow, which is a fault.
+the arm: the joint slows down from its present speed to none at 2 E, but may go back freely. An arm that stays there
+does not follow, which is a fault.
 """
 
 import math
