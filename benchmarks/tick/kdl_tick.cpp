@@ -468,10 +468,8 @@ class Controller {
         absorbed[i] = offset_[i];
         continue;
       }
-      const double mean = (x[i] - offset_[i]) / dt + lost[i];
-      const double most = std::max(std::abs(v[i]), std::abs(mean));
       x[i] += lost[i] * dt;
-      v[i] = clip(v[i] + lost[i], -most, most);
+      v[i] += lost[i];
       if (stiffness_[i] == 0.0) {  // a free axis keeps no offset
         absorbed[i] = x[i];
         x[i] = 0.0;

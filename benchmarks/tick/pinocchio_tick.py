@@ -266,8 +266,7 @@ class PinocchioController:
             shift[part] += of_desired * deficit
         lost[ANGULAR] = left_jacobian_inverse(self.offset[ANGULAR], lost[ANGULAR])
         enabled = self.p.enabled != 0.0
-        most = np.maximum(np.abs(v), np.abs((x - self.offset) / dt + lost))
-        x, v = np.where(enabled, x + lost * dt, 0.0), np.where(enabled, np.clip(v + lost, -most, most), 0.0)
+        x, v = np.where(enabled, x + lost * dt, 0.0), np.where(enabled, v + lost, 0.0)
         free = enabled & (self.stiffness == 0.0)
         absorbed = np.where(enabled, np.where(free, x, 0.0), self.offset)
         self.R_ref = pin.exp3(dt * (E.T @ shift[ANGULAR])) @ self.R_ref

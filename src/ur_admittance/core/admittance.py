@@ -76,9 +76,15 @@ def rk4_step(x, v, m, d, k, f, dt):
 
 
 @kernel
+def too_fast(m, d, k, dt):
+    """For RK4 and Euler."""
+    return d * dt > FAST * m or k * dt * dt > FAST * FAST * m
+
+
+@kernel
 def step(integrator, x, v, m, d, k, f, dt):
     """(x, v) after dt. RK4 and Euler where they hold; the exact solution where the axis is too fast for them."""
-    if integrator == EXACT or d * dt > FAST * m or k * dt * dt > FAST * FAST * m:
+    if integrator == EXACT or too_fast(m, d, k, dt):
         if k == 0.0:
             dx, v = free_step(v, m, d, f, dt)
             return x + dx, v

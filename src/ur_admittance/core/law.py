@@ -7,7 +7,7 @@ The commanded pose is the reference moved by the offset, all in base axes:
 Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 """
 
-from .admittance import step
+from .admittance import step, too_fast
 from .cartesian import approach
 from .compile import kernel, mat3, vec3, vec6
 from .contact import observe
@@ -187,9 +187,12 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
             continue
         mean = (x_next[i] - x[i]) / dt + lost[i]
         x_next[i] += lost[i] * dt
-        # At the end of a step of a stiff spring the rate may be opposite to its mean: no faster than either of them.
-        fastest = max(abs(v_next[i]), abs(mean))
-        v_next[i] = clip(v_next[i] + lost[i], -fastest, fastest)
+        v = v_next[i] + lost[i]
+        if too_fast(s.mass[i], s.damping[i], s.stiffness[i], dt):
+            # After half a period of a stiff spring its rate is opposite to its mean: no faster than either of them.
+            fastest = max(abs(v_next[i]), abs(mean))
+            v = clip(v, -fastest, fastest)
+        v_next[i] = v
         if s.stiffness[i] == 0.0:
             absorbed[i] = x_next[i]
             x_next[i] = 0.0
