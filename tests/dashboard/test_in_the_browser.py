@@ -1,7 +1,5 @@
 """What somebody does in the browser, and what the controller makes of it."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -159,8 +157,6 @@ def test_a_clamped_arm_says_why_it_cannot_be_reset_and_comes_out_by_retreat(demo
     tab.get_by_text("It is still clamped").first.wait_for()
     press(tab, "Reset fault")
     tab.get_by_text("the cause is still there").first.wait_for()
-    if os.environ.get("SCREENSHOT"):
-        tab.screenshot(path=os.environ["SCREENSHOT"])
     press(tab, "Retreat")
     eventually(lambda: demo.command["status"] == Status.RETREATED)
     assert abs(demo.command["wrench_tcp"][2]) < 6.0
