@@ -53,12 +53,12 @@ struct Parameters {
   double engagement_time, drift_reset_threshold;
   double max_velocity[2], max_acceleration[2], desired_wrench_rate[2];
   Vector3 workspace_min, workspace_max;
-  double max_force, max_torque, max_position_error, max_orientation_error, joint_timeout, wrench_timeout;
+  double max_force, max_torque, max_position_error, max_orientation_error, max_following_error, following_time, joint_timeout, wrench_timeout;
 };
 
 struct Constants {
   double longest_period, quiet, acceleration_cutoff_hz, wall_braking, wall_rate, singular, damping, elbow_rate,
-      elbow_braking, braking, curve, ahead, slack, lead, resync_time, resync_speed;
+      elbow_braking, braking, curve, ahead;
   int elbow;
 };
 
@@ -168,6 +168,7 @@ class Controller {
     offset_.setZero();
     rate_.setZero();
     lag_.setZero();
+    recent_speed_.setZero();
     acceleration_.setZero();
     desired_wrench_.setZero();
     stiffness_.setZero();
@@ -178,6 +179,7 @@ class Controller {
   void tick(const Sample& u) {
     check_sample(u);
     forward(u.q, R_, p_tcp_);
+    observe_lead(u);
     condition(u);
     ramp_parameters(u.dt);
     Vector6 desired = u.reference_twist;
@@ -205,7 +207,7 @@ class Controller {
     advance(law, desired, wanted, realised, x_next, v_next, E, u.dt);
     hold_when_quiet(silent, desired, u.dt);
     move_joints(J, qd, u.dt);
-    resynchronise(u);
+    keep_inside(u);
   }
 
   Vector6 q_command, qd_command, twist;
@@ -396,7 +398,7 @@ class Controller {
       if (speed == 0.0) continue;
       const double room = qd[i] > 0.0 ? p_.upper[i] - q_command[i] : q_command[i] - p_.lower[i];
       share = std::min(share, braking_speed(room, rate * speed, dt) / speed);
-      share = std::min(share, p_.velocity[i] / speed);
+      share = std::min(share, top_speed(i, qd[i]) / speed);
     }
     return share;
   }
@@ -406,8 +408,8 @@ class Controller {
     Vector6 low, high;
     for (int i = 0; i < 6; ++i) {
       const double a = p_.acceleration[i], slowest = qd_command[i] - a * dt, fastest = qd_command[i] + a * dt;
-      high[i] = clip(std::min(p_.velocity[i], braking_speed(p_.upper[i] - q_command[i], a, dt)), slowest, fastest);
-      low[i] = clip(-std::min(p_.velocity[i], braking_speed(q_command[i] - p_.lower[i], a, dt)), slowest, fastest);
+      high[i] = clip(std::min(top_speed(i, 1.0), braking_speed(p_.upper[i] - q_command[i], a, dt)), slowest, fastest);
+      low[i] = clip(-std::min(top_speed(i, -1.0), braking_speed(q_command[i] - p_.lower[i], a, dt)), slowest, fastest);
     }
     const double rate = common_braking(twist, qd_hold);
     double hold = speed_share(qd_hold, rate, dt);
@@ -507,17 +509,30 @@ class Controller {
     q_command += dt * qd;
   }
 
-  void resynchronise(const Sample& u) {
+  // How far the command leads the arm, beyond what its speed explains.
+  void observe_lead(const Sample& u) {
+    const double forget = std::exp(-u.dt / p_.following_time);
     for (int i = 0; i < 6; ++i) {
+      recent_speed_[i] = std::max(std::abs(qd_command[i]), forget * recent_speed_[i]);
       const double lead = q_command[i] - u.q[i];
-      const double excess = std::abs(lead) - k_.slack - k_.lead * std::abs(qd_command[i]);
-      if (excess > 0.0)
-        q_command[i] -= std::copysign(
-            std::min(excess * u.dt / k_.resync_time, k_.resync_speed * p_.velocity[i] * u.dt), lead);
-      if (p_.lower[i] <= u.q[i] && u.q[i] <= p_.upper[i]) q_command[i] = clip(q_command[i], p_.lower[i], p_.upper[i]);
+      unexplained_[i] = std::copysign(std::max(0.0, std::abs(lead) - p_.following_time * recent_speed_[i]), lead);
     }
+    if (unexplained_.cwiseAbs().maxCoeff() > 2.0 * p_.max_following_error) fail("the arm does not follow");
   }
 
+  // A command that leads the arm waits for it.
+  double top_speed(int i, double direction) const {
+    const double ahead = std::copysign(1.0, direction) * unexplained_[i], most = p_.max_following_error;
+    if (ahead <= most) return p_.velocity[i];
+    return std::min(p_.velocity[i], recent_speed_[i]) * clip(2.0 - ahead / most, 0.0, 1.0);
+  }
+
+  void keep_inside(const Sample& u) {
+    for (int i = 0; i < 6; ++i)
+      if (p_.lower[i] <= u.q[i] && u.q[i] <= p_.upper[i]) q_command[i] = clip(q_command[i], p_.lower[i], p_.upper[i]);
+  }
+
+  Vector6 recent_speed_ = Vector6::Zero(), unexplained_ = Vector6::Zero();
   Parameters p_;
   Constants k_;
   KDL::ChainFkSolverPos_recursive fk_;
@@ -567,6 +582,7 @@ Parameters parameters(const Values& in) {
   p.workspace_min = three("workspace_min"), p.workspace_max = three("workspace_max");
   p.max_force = one("max_force"), p.max_torque = one("max_torque");
   p.max_position_error = one("max_position_error"), p.max_orientation_error = one("max_orientation_error");
+  p.max_following_error = one("max_following_error"), p.following_time = one("following_time");
   p.joint_timeout = one("joint_state_timeout"), p.wrench_timeout = one("wrench_timeout");
   return p;
 }
@@ -580,8 +596,6 @@ Constants constants(const Values& in) {
   k.singular = one("SINGULAR"), k.damping = one("DAMPING");
   k.elbow = static_cast<int>(one("ELBOW")), k.elbow_rate = one("ELBOW_RATE"), k.elbow_braking = one("ELBOW_BRAKING");
   k.braking = one("BRAKING"), k.curve = one("CURVE"), k.ahead = one("AHEAD");
-  k.slack = one("SLACK"), k.lead = one("LEAD"), k.resync_time = one("RESYNC_TIME");
-  k.resync_speed = one("RESYNC_SPEED");
   return k;
 }
 

@@ -42,6 +42,7 @@ class PinocchioController:
         self.offset, self.rate, self.twist, self.lag = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
         self.acceleration, self.desired_wrench, self.stiffness = np.zeros(3), np.zeros(6), np.zeros(6)
         self.filtered: Array | None = None
+        self.recent_speed, self.unexplained = np.zeros(6), np.zeros(6)
         self.ramp = self.quiet_time = 0.0
 
     def pose(self, q: Array) -> pin.SE3:
@@ -57,6 +58,7 @@ class PinocchioController:
         if not (0.0 < dt <= self.k.LONGEST_PERIOD and finite):
             raise UrAdmittanceError("bench: the sample is not usable.")
         measured = self.pose(q).copy()
+        self.observe_lead(q, dt)
         wrench = self.deadband(self.condition(raw, measured, dt))
         silent = not wrench[p.enabled != 0.0].any()
         self.ramp_parameters(dt)
@@ -82,7 +84,7 @@ class PinocchioController:
         self.advance(law, desired, wanted, realised, x, v, E, dt)
         self.hold_when_quiet(silent, desired, measured, dt)
         self.move_joints(J, joints, dt)
-        self.resynchronise(q, dt)
+        self.keep_inside(q)
 
     def condition(self, raw: Array, measured: pin.SE3, dt: float) -> Array:
         """Raw wrench -> minus bias, weight and inertia -> low-pass -> about the TCP, base axes."""
@@ -212,15 +214,15 @@ class PinocchioController:
         """Share of qd that joint speeds and position limits allow."""
         p, speed = self.p, np.maximum(np.abs(qd), TINY)
         room = np.where(qd > 0.0, p.joint_upper - self.q_command, self.q_command - p.joint_lower)
-        allowed = np.minimum(braking_speed(room, np.minimum(rate, 1e300) * speed, dt), p.joint_velocity)
+        allowed = np.minimum(braking_speed(room, np.minimum(rate, 1e300) * speed, dt), self.top_speed(np.sign(qd)))
         return float(np.where(qd != 0.0, np.minimum(1.0, allowed / speed), 1.0).min())
 
     def fit_into_bounds(self, J: Array, qd_hold: Array, curve: float, qd: Array, dt: float) -> tuple[Array, Array]:
         """(qd inside the bounds, its twist), without bending the path of the tool."""
         p, a = self.p, self.p.joint_acceleration
         slowest, fastest = self.qd_command - a * dt, self.qd_command + a * dt
-        up = np.minimum(p.joint_velocity, braking_speed(p.joint_upper - self.q_command, a, dt))
-        down = -np.minimum(p.joint_velocity, braking_speed(self.q_command - p.joint_lower, a, dt))
+        up = np.minimum(self.top_speed(np.ones(6)), braking_speed(p.joint_upper - self.q_command, a, dt))
+        down = -np.minimum(self.top_speed(-np.ones(6)), braking_speed(self.q_command - p.joint_lower, a, dt))
         high, low = np.clip(up, slowest, fastest), np.clip(down, slowest, fastest)
         rate = self.common_braking(self.twist, qd_hold)
         hold, target = self.speed_share(qd_hold, rate, dt), J @ qd
@@ -299,14 +301,24 @@ class PinocchioController:
         self.twist, self.qd_command = twist, qd
         self.q_command = self.q_command + qd * dt
 
-    def resynchronise(self, q: Array, dt: float) -> None:
-        p, k = self.p, self.k
-        lead = self.q_command - q
-        excess = np.maximum(np.abs(lead) - k.SLACK - k.LEAD * np.abs(self.qd_command), 0.0)
-        step = np.minimum(excess * dt / k.RESYNC_TIME, k.RESYNC_SPEED * p.joint_velocity * dt)
-        moved = self.q_command - np.sign(lead) * step
+    def observe_lead(self, q: Array, dt: float) -> None:
+        """How far the command leads the arm, beyond what its speed explains."""
+        time, lead = float(self.p.following_time), self.q_command - q
+        self.recent_speed = np.maximum(np.abs(self.qd_command), math.exp(-dt / time) * self.recent_speed)
+        self.unexplained = np.sign(lead) * np.maximum(0.0, np.abs(lead) - time * self.recent_speed)
+        if np.abs(self.unexplained).max() > 2.0 * float(self.p.max_following_error):
+            raise UrAdmittanceError("bench: the arm does not follow.")
+
+    def top_speed(self, direction: Array) -> Array:
+        """A command that leads the arm waits for it."""
+        p, ahead, most = self.p, direction * self.unexplained, float(self.p.max_following_error)
+        slow = np.minimum(p.joint_velocity, self.recent_speed) * np.clip(2.0 - ahead / most, 0.0, 1.0)
+        return np.where(ahead <= most, p.joint_velocity, slow)
+
+    def keep_inside(self, q: Array) -> None:
+        p = self.p
         inside = (p.joint_lower <= q) & (q <= p.joint_upper)
-        self.q_command = np.where(inside, np.clip(moved, p.joint_lower, p.joint_upper), moved)
+        self.q_command = np.where(inside, np.clip(self.q_command, p.joint_lower, p.joint_upper), self.q_command)
 
 
 def norm(v: Array) -> float:

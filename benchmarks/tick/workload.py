@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core import bounds, checks, choose, law, modes, singular, tick, wrench
+from ur_admittance.core import bounds, checks, choose, law, singular, wrench
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel, robot_model
@@ -33,8 +33,6 @@ FROM_CORE: dict[ModuleType, tuple[str, ...]] = {
     bounds: ("ELBOW", "BRAKING", "PLANNED", "NEAR_RATE", "FAR"),
     choose: ("SPEED", "TURNING", "SLIDING"),
     singular: ("SINGULAR", "DAMPING", "CURVE", "AHEAD"),
-    modes: ("SLACK",),
-    tick: ("LEAD", "RESYNC_TIME", "RESYNC_SPEED"),
 }
 CONSTANTS = {name: float(getattr(module, name)) for module, names in FROM_CORE.items() for name in names}
 

@@ -88,9 +88,7 @@ class Moment:
         A, b, flag = np.zeros((ROWS, 7)), np.zeros(ROWS), np.zeros(ROWS)
         low, high, why_low, why_high = (np.zeros(6) for _ in range(4))
         now = self.J @ self.s["qd_command"]
-        n, time = rows_of(
-            self.params, self.state, self.J, now, self.position, A, b, flag, low, high, why_low, why_high
-        )
+        n, time = rows_of(self.params, self.state, self.J, now, self.position, A, b, flag, low, high, why_low, why_high)
         return A[:n, :6], b[:n], low, high, time
 
     def first(self):
@@ -103,7 +101,9 @@ class Moment:
 def general(H, g, A, b):
     size = np.abs(H).max() * 1e-6  # the weight of the speed is small: scaled, so that tolerances do not hide it
     sense = np.zeros(len(b), dtype=np.int32)
-    x, _, status, _ = daqp.solve(H / size, g / size, A, b, np.full(len(b), -1e30), sense, primal_tol=1e-10, dual_tol=1e-10)
+    x, _, status, _ = daqp.solve(
+        H / size, g / size, A, b, np.full(len(b), -1e30), sense, primal_tol=1e-10, dual_tol=1e-10
+    )
     return x if status == 1 else None
 
 
@@ -162,7 +162,7 @@ def test_every_bound_holds_or_the_arm_brakes_along_its_motion():
     braking = 0
     for seed in range(CASES):
         moment = Moment(seed)
-        qd, twist, scale, flags = moment.choose()
+        qd, twist, scale, _flags = moment.choose()
         A, b, low, high, time = moment.rows()
         keep = max(0.0, 1.0 - DT / time) if time > 0 else 0.0
         brake = keep * moment.s["qd_command"]
