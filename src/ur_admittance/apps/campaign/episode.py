@@ -43,6 +43,7 @@ class Episode:
     rest: float | None = None  # the arm stands still
     steady: float | None = None  # the contact force does not oscillate
     sliding: tuple[float, float] | None = None  # the tool slides with a constant force
+    residual: tuple[float, ...] = ()  # from each of these on the normal force is steady for STEADY_WINDOW
     still: bool = False  # nothing ever pushes: the flange does not move at all
 
     @property
