@@ -1,10 +1,14 @@
 """2.1  The surface under a sliding tool: its normal, and motion along it."""
 
+import math
+
 from .compile import kernel, vec3
 from .spatial import dot, norm
 
 SLIDING = 0.002  # [m/s] slower, the direction of the friction force is unknown
 LARGEST_TILT = 0.5  # cosine of the largest angle between the estimated normal and the axis it started from
+SOFTEST = 1e3  # [N/m] assumed where the stiffness is not known: it could not be seen in the first touch
+DEPTHS = 1.5  # the normal is taken over this many times the depth to which the tool sinks in
 RETURN_TIME = 0.3  # [s] in which the normal returns to the task axis once contact is lost
 ALONG = 0.3  # a velocity keeps its speed if at least this share of it is along the surface
 
@@ -12,7 +16,12 @@ ALONG = 0.3  # a velocity keeps its speed if at least this share of it is along 
 @kernel
 def estimate_normal(p, contact, force, velocity, dt):
     """Outward normal of the surface under a sliding tool: the contact force without its part along the motion, which is
-    friction. force, velocity: base axes. Starts from, and stays within 60 degrees of, the z axis of the task frame."""
+    friction. force, velocity: base axes. Starts from, and stays within 60 degrees of, the z axis of the task frame.
+
+    A wrong normal leans into the friction: it changes the force that is regulated, and the arm's answer looks like a
+    slope in turn. Seen over the distance L that loop is stable for  L > mu N / K, the share mu of the depth N / K to
+    which the tool sinks in; so the normal is taken over a distance, longer on what is soft.
+    """
     z = vec3()
     for i in range(3):
         z[i] = p.R_base_task[i, 2]
@@ -27,8 +36,12 @@ def estimate_normal(p, contact, force, velocity, dt):
             n[i] = force[i] - along * velocity[i]
         size = norm(n)
         if size > 0.0 and dot(n, z) > LARGEST_TILT * size:
+            into = dot(velocity, contact.normal)
+            slid = math.sqrt(max(0.0, speed * speed - into * into)) * dt
+            depth = size / max(contact.stiffness[2], SOFTEST)
+            weight = min(1.0, dt / p.normal_time, slid / (DEPTHS * depth))
             for i in range(3):
-                contact.normal[i] += min(1.0, dt / p.normal_time) * (n[i] / size - contact.normal[i])
+                contact.normal[i] += weight * (n[i] / size - contact.normal[i])
     size = norm(contact.normal)
     for i in range(3):
         contact.normal[i] = contact.normal[i] / size if size > 0.5 else z[i]

@@ -34,7 +34,8 @@ def surface(number: int) -> Episode:
     draft.parameters = draft.with_devices(preset(name).changed({"admittance.enabled_axes": FREE if free else HELD}))
     draft.story.append(f"parameters: {name}, {'free' if free else 'held'} sideways, led by {leads}")
     approach = draft.parameters.contact.approach_speed[0]
-    draft.time += draft.environment.gap / approach + SETTLING
+    depth = draft.parameters.admittance.desired_wrench[2] / draft.environment.stiffness
+    draft.time += (draft.environment.gap + depth) / approach + SETTLING
     windows, slides = [draft.time], None
     draft.time += STEADY_WINDOW
     if leads != "nobody":
