@@ -28,18 +28,17 @@ def estimate_normal(p, contact, force, velocity, dt):
     if contact.touching[2] == 0.0:
         for i in range(3):
             contact.normal[i] += min(1.0, dt / RETURN_TIME) * (z[i] - contact.normal[i])
-    speed = norm(velocity)
-    if contact.touching[2] != 0.0 and speed > SLIDING and p.normal_time > 0.0:
+    into, speed = dot(velocity, contact.normal), norm(velocity)
+    sliding = math.sqrt(max(0.0, speed * speed - into * into))
+    if contact.touching[2] != 0.0 and sliding > max(SLIDING, abs(into)) and p.normal_time > 0.0:
         along = dot(force, velocity) / (speed * speed)
         n = vec3()
         for i in range(3):
             n[i] = force[i] - along * velocity[i]
         size = norm(n)
         if size > 0.0 and dot(n, z) > LARGEST_TILT * size:
-            into = dot(velocity, contact.normal)
-            slid = math.sqrt(max(0.0, speed * speed - into * into)) * dt
             depth = size / max(contact.stiffness[2], SOFTEST)
-            weight = min(1.0, dt / p.normal_time, slid / (DEPTHS * depth))
+            weight = min(1.0, dt / p.normal_time, sliding * dt / (DEPTHS * depth))
             for i in range(3):
                 contact.normal[i] += weight * (n[i] / size - contact.normal[i])
     size = norm(contact.normal)
@@ -58,3 +57,20 @@ def along_surface(normal, velocity):
     if left > ALONG * speed:
         for i in range(3):
             velocity[i] *= speed / left
+
+
+@kernel
+def friction_cone(p, w):
+    """While force axes press with N, a force on the other axes moves the tool only by what exceeds mu N: within the cone
+    it cannot be told from friction, and an arm that yields to friction sticks, slips and chatters. w: control axes."""
+    pressed, sideways = 0.0, 0.0
+    for i in range(3):
+        if p.force_axes[i] != 0.0:
+            pressed += w[i] * w[i]
+        else:
+            sideways += w[i] * w[i]
+    cone, size = p.contact_friction * math.sqrt(pressed), math.sqrt(sideways)
+    keep = 1.0 - cone / size if size > cone else 0.0
+    for i in range(3):
+        if p.force_axes[i] == 0.0 and cone > 0.0:
+            w[i] *= keep

@@ -80,17 +80,10 @@ def soft(value, threshold):
 @kernel
 def deadband(p, w):
     """Soft deadband in control axes, in place: norm thresholds for force and torque, then per axis.
-    Axes under force control have none: it would bias the force. While one presses with N, forces on the others within
-    the friction cone mu N move nothing: they cannot be told from friction, and yielding to friction is stick-slip.
-    Returns whether all enabled axes are silent."""
+    Axes under force control have none: it would bias the force. Returns whether all enabled axes are silent."""
     silent = True
-    pressed = 0.0
-    for i in range(3):
-        if p.force_axes[i] != 0.0:
-            pressed += w[i] * w[i]
-    cone = p.contact_friction * math.sqrt(pressed)
     for part in range(2):
-        threshold = max(p.deadband_force, cone) if part == 0 else p.deadband_torque
+        threshold = p.deadband_force if part == 0 else p.deadband_torque
         square = 0.0
         for i in range(3 * part, 3 * part + 3):
             if p.force_axes[i] == 0.0:

@@ -40,7 +40,7 @@ def surface(number: int) -> Episode:
     draft.time += STEADY_WINDOW
     if leads != "nobody":
         begin, seconds = draft.time, _slide(draft, leads, approach)
-        slides = (begin + FOUND, begin + seconds - STARTING) if leads == "path" else None
+        slides = begin + FOUND, begin + seconds - STARTING
         windows.append(draft.time + SETTLING)
         draft.time += SETTLING + STEADY_WINDOW
     return draft.finish(draft.time + 0.1, residual=tuple(windows), sliding=slides)
@@ -69,7 +69,10 @@ def _slide(draft: Draft, leads: str, approach: float) -> float:
     slope = abs(math.tan(draft.environment.angle))
     speed = min(float(log_uniform(rng, 0.005, 0.05)), LONGEST / seconds, FALLING * approach / max(slope, 1e-3))
     along = np.array([math.cos(angle), math.sin(angle), 0.0, 0.0, 0.0, 0.0])
-    if leads == "hand":
+    if leads == "hand":  # along the surface: a hand that leaves it presses or lifts
+        along[:3] -= draft.environment.normal * (along[:3] @ draft.environment.normal)
+        if draft.environment.kind == "cylinder":
+            along[:2] = 0.0, 1.0
         stiffness, damping = float(log_uniform(rng, 300.0, 2000.0)), float(rng.uniform(20.0, 60.0))
         places = np.array([0.0 * along, speed * seconds * along, speed * seconds * along])
         held = seconds + SETTLING + STEADY_WINDOW
