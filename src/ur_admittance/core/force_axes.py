@@ -3,7 +3,7 @@
 from .compile import kernel
 from .spatial import clip
 
-SETTLED = 3.0  # time constants of the force, D / K, until it is within 5 %: the bias is slower, with a damping ratio of 0.87
+SETTLED = 3.0  # time constants of the force until it is within 5 %; a bias as slow as that has a damping ratio of 0.87
 
 
 @kernel
@@ -22,8 +22,8 @@ def update_bias(p, s, v, dt):
     """Velocity bias of a force axis: follows the axis' own rate while it touches, so that a surface that moves, slopes
     or curves is followed with no force error (b' = (v - b) / T is integral action). Decays when contact is lost.
 
-    The force settles with D / K. An integral that is not slower, or that takes the approach for a motion of the surface,
-    overshoots: T is at least 3 D / K, and the bias begins that long after the touch.
+    The force settles with D / K. An integral that is not slower, or that takes the approach for a motion of the
+    surface, overshoots: T is at least 3 D / K, and the bias begins that long after the touch.
     """
     contact = s.contact
     for i in range(6):

@@ -14,9 +14,10 @@ ALONG = 0.3  # a velocity keeps its speed if at least this share of it is along 
 
 
 @kernel
-def estimate_normal(p, contact, force, velocity, dt):
+def estimate_normal(p, contact, force, velocity, commanded, dt):
     """Outward normal of the surface under a sliding tool: the contact force without its part along the motion, which is
-    friction. force, velocity: base axes. Starts from, and stays within 60 degrees of, the z axis of the task frame.
+    friction. force, velocity (measured, commanded): base axes. Starts from, and stays within 60 degrees of, the z axis
+    of the task frame. Only a tool that is commanded to slide slides: in an impact it is pushed aside.
 
     A wrong normal leans into the friction: it changes the force that is regulated, and the arm's answer looks like a
     slope in turn. Seen over the distance L that loop is stable for  L > mu N / K, the share mu of the depth N / K to
@@ -28,9 +29,9 @@ def estimate_normal(p, contact, force, velocity, dt):
     if contact.touching[2] == 0.0:
         for i in range(3):
             contact.normal[i] += min(1.0, dt / RETURN_TIME) * (z[i] - contact.normal[i])
-    into, speed = dot(velocity, contact.normal), norm(velocity)
-    sliding = math.sqrt(max(0.0, speed * speed - into * into))
-    if contact.touching[2] != 0.0 and sliding > max(SLIDING, abs(into)) and p.normal_time > 0.0:
+    speed = norm(velocity)
+    sliding = min(sideways(contact.normal, velocity), sideways(contact.normal, commanded))
+    if contact.touching[2] != 0.0 and sliding > SLIDING and p.normal_time > 0.0:
         along = dot(force, velocity) / (speed * speed)
         n = vec3()
         for i in range(3):
@@ -44,6 +45,13 @@ def estimate_normal(p, contact, force, velocity, dt):
     size = norm(contact.normal)
     for i in range(3):
         contact.normal[i] = contact.normal[i] / size if size > 0.5 else z[i]
+
+
+@kernel
+def sideways(normal, velocity):
+    """Speed along the surface [m/s], 0 for a motion that is more across than along."""
+    into, speed = dot(velocity, normal), norm(velocity)
+    return math.sqrt(speed * speed - into * into) if 2.0 * into * into < speed * speed else 0.0
 
 
 @kernel
@@ -61,15 +69,15 @@ def along_surface(normal, velocity):
 
 @kernel
 def friction_cone(p, w):
-    """While force axes press with N, a force on the other axes moves the tool only by what exceeds mu N: within the cone
-    it cannot be told from friction, and an arm that yields to friction sticks, slips and chatters. w: control axes."""
-    pressed, sideways = 0.0, 0.0
+    """While force axes press with N, a force on the others moves the tool only by what exceeds mu N: within the cone it
+    cannot be told from friction, and an arm that yields to friction sticks, slips and chatters. w: control axes."""
+    pressed, across = 0.0, 0.0
     for i in range(3):
         if p.force_axes[i] != 0.0:
             pressed += w[i] * w[i]
         else:
-            sideways += w[i] * w[i]
-    cone, size = p.contact_friction * math.sqrt(pressed), math.sqrt(sideways)
+            across += w[i] * w[i]
+    cone, size = p.contact_friction * math.sqrt(pressed), math.sqrt(across)
     keep = 1.0 - cone / size if size > cone else 0.0
     for i in range(3):
         if p.force_axes[i] == 0.0 and cone > 0.0:

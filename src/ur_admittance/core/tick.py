@@ -134,7 +134,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     if p.control_frame == NORMAL:
         velocity = vec6()
         twist_of(J, u.qd, velocity)
-        estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], dt)
+        estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], s.twist[:3], dt)
     law, x_next, v_next = vec6(), vec6(), vec6()
     desired = vec6()
     desired_twist(p, s, u, desired)

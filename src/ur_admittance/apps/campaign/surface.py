@@ -28,9 +28,8 @@ def surface(number: int) -> Episode:
     bent(draft)
     draft.servo = replace(draft.servo, delay=1e-3 * int(rng.integers(4, 21)))
     _under(draft)
-    name, leads, free = pick(rng, ("surface_following", "polishing")), pick(rng, ("path", "path", "hand", "nobody")), True
-    if leads == "path":
-        free = chance(rng, 0.5)
+    name, leads = pick(rng, ("surface_following", "polishing")), pick(rng, ("path", "path", "hand", "nobody"))
+    free = leads != "path" or chance(rng, 0.5)
     draft.parameters = draft.with_devices(preset(name).changed({"admittance.enabled_axes": FREE if free else HELD}))
     draft.story.append(f"parameters: {name}, {'free' if free else 'held'} sideways, led by {leads}")
     approach = draft.parameters.contact.approach_speed[0]

@@ -13,6 +13,8 @@ from ur_admittance.simulation import Environment
 
 FALLING = 0.5  # share of the approach speed with which a surface may fall away under a sliding tool: it has to catch up
 STARTING = 0.5  # [s] in which a path starts and stops
+SETTLED = 5.0  # time constants D / K until a force is within 1 %
+STABILISED = 0.15  # [s] time constant that the stabiliser leaves on stiff surfaces
 TRIES = 100  # poses; most arms are strong enough in the first
 
 
@@ -67,7 +69,15 @@ def contact(number: int) -> Episode:
     approach = draft.environment.gap / draft.parameters.contact.approach_speed[0]
     draft.time += approach + 2.5
     end = draft.time + STEADY_WINDOW
-    return draft.finish(end, steady=end - STEADY_WINDOW - 0.1)
+    start = end - STEADY_WINDOW - 0.1
+    return draft.finish(end, steady=start, residual=(start,) if settles(draft, 2.4) else ())
+
+
+def settles(draft: Draft, seconds: float) -> bool:
+    """Has the law pressed the tool in, and the force settled, that long after the touch?"""
+    law, stiffness = draft.parameters.admittance, draft.environment.stiffness
+    sinking = law.desired_wrench[2] / stiffness / draft.parameters.contact.approach_speed[0]
+    return sinking + SETTLED * max(law.effective_damping[2] / stiffness, STABILISED) < seconds
 
 
 def sliding(number: int) -> Episode:
@@ -99,7 +109,8 @@ def sliding(number: int) -> Episode:
         draft.twist(seconds, speed * along, ramp=STARTING)
         slides = (begin + 2.5, begin + seconds - STARTING)
     end = draft.time + 1.0 + STEADY_WINDOW
-    return draft.finish(end, steady=end - STEADY_WINDOW - 0.1, sliding=slides)
+    start = end - STEADY_WINDOW - 0.1
+    return draft.finish(end, steady=start, sliding=slides, residual=(start,) if settles(draft, seconds) else ())
 
 
 def hand(number: int) -> Episode:
