@@ -14,10 +14,12 @@ ALONG = 0.3  # a velocity keeps its speed if at least this share of it is along 
 
 
 @kernel
-def estimate_normal(p, contact, force, velocity, commanded, dt):
-    """Outward normal of the surface under a sliding tool: the contact force without its part along the motion, which is
-    friction. force, velocity (measured, commanded): base axes. Starts from, and stays within 60 degrees of, the z axis
-    of the task frame. Only a tool that is commanded to slide slides: in an impact it is pushed aside.
+def estimate_normal(p, contact, force, velocity, commanded, by_path, dt):
+    """Outward normal of the surface under a sliding tool: across the motion, and there along the contact force. What
+    the force has along the motion is friction. With a hand on the tool the force across it is not the surface's alone:
+    unless a path leads, the normal only turns as the motion does. force, velocity (measured, commanded): base axes.
+    Starts from, and stays within 60 degrees of, the z axis of the task frame. Only a tool that is commanded to slide
+    slides: in an impact it is pushed aside.
 
     A wrong normal leans into the friction: it changes the force that is regulated, and the arm's answer looks like a
     slope in turn. Seen over the distance L that loop is stable for  L > mu N / K, the share mu of the depth N / K to
@@ -32,13 +34,15 @@ def estimate_normal(p, contact, force, velocity, commanded, dt):
     speed = norm(velocity)
     sliding = min(sideways(contact.normal, velocity), sideways(contact.normal, commanded))
     if contact.touching[2] != 0.0 and sliding > SLIDING and p.normal_time > 0.0:
-        along = dot(force, velocity) / (speed * speed)
         n = vec3()
         for i in range(3):
-            n[i] = force[i] - along * velocity[i]
+            n[i] = force[i] if by_path else contact.normal[i]
+        along = dot(n, velocity) / (speed * speed)
+        for i in range(3):
+            n[i] -= along * velocity[i]
         size = norm(n)
         if size > 0.0 and dot(n, z) > LARGEST_TILT * size:
-            depth = size / max(contact.stiffness[2], SOFTEST)
+            depth = norm(force) / max(contact.stiffness[2], SOFTEST)
             weight = min(1.0, dt / p.normal_time, sliding * dt / (DEPTHS * depth))
             for i in range(3):
                 contact.normal[i] += weight * (n[i] / size - contact.normal[i])
