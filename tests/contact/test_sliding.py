@@ -13,8 +13,10 @@ TOUCHED, SLIDES = 3.0, 5.0  # [s] settled, and on its way
 SERVO, TOOL = Servo(delay=0.010), Tool()
 
 
-def pressed(parameters: Parameters, environment: Environment, twist: float = 0.0, push: float = 0.0) -> tuple:
-    """(case, trace): touch, from 3 s on led along x by a path [m/s] or pushed by a hand [N] for 5 s, then 3 s at rest."""
+def pressed(
+    parameters: Parameters, environment: Environment, twist: float = 0.0, push: float = 0.0
+) -> tuple[Case, Trace]:
+    """(case, trace): 3 s to touch, 5 s led along x by a path [m/s] or pushed by a hand [N], 3 s at rest."""
     script = Script(11.0)
     script.activate(0.1)
     ramp = np.minimum(1.0, np.arange(2500) * script.period / 0.3)[:, None]

@@ -8,7 +8,7 @@ import numpy as np
 from ur_admittance.apps.campaign.draft import Draft
 from ur_admittance.apps.campaign.draw import chance, log_uniform, pick
 from ur_admittance.apps.campaign.episode import STEADY_WINDOW, Episode
-from ur_admittance.apps.campaign.touching import FALLING, STARTING, bent
+from ur_admittance.apps.campaign.touching import FALLING, STARTING, bent, on_the_surface
 from ur_admittance.params import preset
 from ur_admittance.simulation import Environment
 
@@ -68,10 +68,8 @@ def _slide(draft: Draft, leads: str, approach: float) -> float:
     slope = abs(math.tan(draft.environment.angle))
     speed = min(float(log_uniform(rng, 0.005, 0.05)), LONGEST / seconds, FALLING * approach / max(slope, 1e-3))
     along = np.array([math.cos(angle), math.sin(angle), 0.0, 0.0, 0.0, 0.0])
-    if leads == "hand":  # along the surface: a hand that leaves it presses or lifts
-        along[:3] -= draft.environment.normal * (along[:3] @ draft.environment.normal)
-        if draft.environment.kind == "cylinder":
-            along[:2] = 0.0, 1.0
+    if leads == "hand":
+        along = on_the_surface(draft, along)
         stiffness, damping = float(log_uniform(rng, 300.0, 2000.0)), float(rng.uniform(20.0, 60.0))
         places = np.array([0.0 * along, speed * seconds * along, speed * seconds * along])
         held = seconds + SETTLING + STEADY_WINDOW

@@ -4,12 +4,15 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ur_admittance.apps.campaign.draft import Draft
 from ur_admittance.apps.campaign.draw import chance, log_uniform, pick
 from ur_admittance.apps.campaign.episode import REST_WINDOW, STEADY_WINDOW, Episode
 from ur_admittance.params import Parameters, preset
 from ur_admittance.simulation import Environment
+
+Array = NDArray[np.float64]
 
 FALLING = 0.5  # share of the approach speed with which a surface may fall away under a sliding tool: it has to catch up
 STARTING = 0.5  # [s] in which a path starts and stops
@@ -102,6 +105,7 @@ def sliding(number: int) -> Episode:
     begin = draft.time
     if by_hand:
         stiffness = float(log_uniform(rng, 300.0, 2000.0))
+        along = on_the_surface(draft, along)
         places = np.array([0.0 * along, speed * seconds * along, speed * seconds * along])
         draft.lead([0.0, seconds, seconds + 1.0], places, (stiffness, 30.0), (float(rng.uniform(20.0, 60.0)), 1.0))
         slides = None
@@ -111,6 +115,14 @@ def sliding(number: int) -> Episode:
     end = draft.time + 1.0 + STEADY_WINDOW
     start = end - STEADY_WINDOW - 0.1
     return draft.finish(end, steady=start, sliding=slides, residual=(start,) if settles(draft, seconds) else ())
+
+
+def on_the_surface(draft: Draft, along: Array) -> Array:
+    """Where a hand leads instead: a straight line on the surface. A hand that leaves it presses or lifts."""
+    if draft.environment.kind == "cylinder":
+        return np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])  # its axis
+    normal = draft.environment.normal
+    return along - np.concatenate([normal * float(along[:3] @ normal), np.zeros(3)])
 
 
 def hand(number: int) -> Episode:
