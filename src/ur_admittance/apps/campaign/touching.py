@@ -122,7 +122,7 @@ def on_the_surface(draft: Draft, along: Array) -> Array:
     if draft.environment.kind == "cylinder":
         return np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])  # its axis
     normal = draft.environment.normal
-    return along - np.concatenate([normal * float(along[:3] @ normal), np.zeros(3)])
+    return np.asarray(along - np.concatenate([normal * float(along[:3] @ normal), np.zeros(3)]))
 
 
 def hand(number: int) -> Episode:
