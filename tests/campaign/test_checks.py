@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ur_admittance.apps.campaign import checks, judge
+from ur_admittance.apps.campaign import FAMILIES, checks, judge
 from ur_admittance.apps.campaign import episode as draw_episode
 from ur_admittance.apps.campaign.distances import FARTHEST, Judge
 from ur_admittance.apps.campaign.view import View, positions
@@ -149,6 +149,7 @@ SPOILT = [
     ("contact", "oscillation", shake("contact", 2.5, 5.0, lambda e: e.steady)),
     ("hand", "hand_oscillation", shake("hand", 2.5, 5.0, lambda e: e.steady)),
     ("sliding", "sliding", shake("contact", 5.0, 2.0, lambda e: e.sliding[0])),
+    ("surface", "residual", shake("contact", 1.0, 0.4, lambda e: e.residual[0])),
     ("free", "active_while_lost", lose_wrench),
     ("free", "stop_without_reason", set_mode(Mode.FAULT, Status.INTERNAL_ERROR)),
     ("free", "life_cycle", unasked),
@@ -250,11 +251,17 @@ def test_what_holds_everywhere_today_holds_in_random_episodes(run_once, sweep):
     """Near singularities some limits of the tool do not hold yet; these always do."""
     always = ("finite", "diverged", "joint_position", "joint_speed", "joint_acceleration")
     always += ("active_while_lost", "life_cycle", "fault_noticed", "fault_named", "stop_time")
-    for family in ("free", "limits", "reference", "contact", "sliding", "hand", "soft", "faults", "parameters"):
+    for family in [family for family in FAMILIES if family != "extremes"]:
         for number in range(100, 100 + sweep(3)):
             found = readings(*run_once.__wrapped__(family, number))
             broken = [f"{family}:{number} {found[check]}" for check in always if check in found and found[check].broken]
             assert not broken
+
+
+def test_a_pressed_tool_is_steady_before_and_after_it_slides(run_once, sweep):
+    for number in range(200, 200 + sweep(12)):
+        found = readings(*run_once.__wrapped__("surface", number))
+        assert "residual" not in found or not found["residual"].broken, number
 
 
 def test_a_bounce_counts_in_full_and_slow_settling_does_not():

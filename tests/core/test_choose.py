@@ -148,7 +148,7 @@ def test_the_solution_is_that_of_a_general_solver():
     compared = 0
     for seed in range(CASES):
         moment = Moment(seed)
-        qd, twist, _, _ = moment.choose()
+        qd, _twist, _, _ = moment.choose()
         other = expected(moment)
         if other is None or norms(moment, moment.J @ other) > 0.9999:
             continue

@@ -96,8 +96,8 @@ def towards_wall(room, now, mean, a_dt, time, dt):
 
 @kernel
 def gates(p, s, J, now, time, position, measured, low, high, why_low, why_high, A, b, flags, dt):
-    """Rows of the edge of the reach and of the walls, these seen from the commanded or the measured position, whichever is
-    closer. now: the present twist. Returns their number."""
+    """Rows of the edge of the reach and of the walls, these seen from the commanded or the measured position, whichever
+    is closer. now: the present twist. Returns their number."""
     n = 0
     if why_low[ELBOW] == SINGULARITY:
         n = put_joint(A, b, flags, n, ELBOW, -1.0, -low[ELBOW], SINGULARITY)

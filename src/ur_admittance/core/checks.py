@@ -72,6 +72,8 @@ def check_params(p):
         return False
     if not (p.response_time < ABSURD and p.loop_delay < ABSURD and p.contact_ratio > 0.0 and p.normal_time >= 0.0):
         return False
+    if not p.contact_friction >= 0.0:
+        return False
     if not (p.deadband_force >= 0.0 and p.deadband_torque >= 0.0 and p.drift_reset_threshold >= 0.0):
         return False
     if not (p.max_force >= 0.0 and p.max_torque >= 0.0):

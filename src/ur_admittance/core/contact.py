@@ -32,6 +32,7 @@ STIFFEST = 1e5  # [N/m, Nm/rad] no arm holds its tool more stiffly, so nothing i
 
 RUNNING = (0.0005, 0.005)  # slower, nothing is run into
 IMPACT = 0.1  # [s] after touching in which force over displacement is taken for the stiffness
+JOLT = 0.05  # [s] ... in which the mass of the arm makes it look stiffer than it is: damping for that is not kept
 IMPACT_FORCE = (1.0, 0.1)  # change of force above which that ratio is better than its noise
 
 BAND_LOW_HZ = 4.0
@@ -81,7 +82,9 @@ def observe(p, s, wrench, R, driven, dt):
             if p.stabilizer != 0.0 and (stiff or p.force_axes[i] != 0.0):
                 a = 0.5 * contact.stiffness[i] * p.loop_delay / p.contact_ratio
                 enough = a + math.sqrt(a * a + contact.stiffness[i] * s.mass[i] / p.contact_ratio)
-                contact.damping[i] = max(contact.damping[i], min(enough, p.max_contact_damping[i // 3]))
+                arriving = contact.ran_into[i] != 0.0 and JOLT < contact.impact.time[i] <= IMPACT
+                least = 0.0 if arriving else contact.damping[i]
+                contact.damping[i] = max(least, min(enough, p.max_contact_damping[i // 3]))
         leave_hit(p, hit, wrench[i], v[i], i, dt)
         touching = contact.touching[i] != 0.0 and (contact.ran_into[i] != 0.0 or p.force_axes[i] != 0.0)
         if not touching and hit.sign[i] == 0.0 and contact.damping[i] > 0.0:

@@ -28,7 +28,7 @@ from .spatial import (
     rotate_back,
     turn,
 )
-from .surface import along_surface
+from .surface import along_surface, friction_cone
 from .variable import damping_factor
 from .wrench import deadband
 
@@ -101,6 +101,7 @@ def law_twist(p, s, c, desired, dt, twist, x_next, v_next):
         rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
         rotate_back(R, c.wrench_tcp[a : a + 3], c.wrench_control[a : a + 3])
     driven = norm(desired[:3]) > 0.0 or norm(desired[3:]) > 0.0
+    friction_cone(p, c.wrench_control)
     observe(p, s, c.wrench_control, R, driven, dt)
     silent = deadband(p, c.wrench_control)
     lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)

@@ -155,6 +155,7 @@ PARAMS = np.dtype(
         ("max_contact_damping", F, 2),  # [Ns/m, Nms/rad]
         ("contact_threshold", F, 2),  # [N, Nm]
         ("approach_speed", F, 2),  # of force axes relative to their bias [m/s, rad/s]
+        ("contact_friction", F),  # friction cone of a pressed contact, in which no free axis moves
         ("normal_time", F),  # smoothing of the surface normal [s]
         # variable admittance
         ("travel_damping", F),  # fraction of the damping that remains at travel speed, 1: constant

@@ -168,7 +168,8 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     if p.control_frame == NORMAL:
         velocity = vec6()
         twist_of(J, u.qd, velocity)
-        estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], dt)
+        by_path = s.target_active != 0 or norm(u.reference_twist[:3]) > 0.0
+        estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], s.twist[:3], by_path, dt)
     law, x_next, v_next = vec6(), vec6(), vec6()
     desired = vec6()
     desired_twist(p, s, u, desired)

@@ -147,6 +147,7 @@ def _contact(record: np.void, p: Parameters) -> None:
     record["max_contact_damping"] = p.contact.max_damping
     record["contact_threshold"] = p.contact.threshold
     record["approach_speed"] = p.contact.approach_speed
+    record["contact_friction"] = p.contact.friction
     record["normal_time"] = p.contact.normal_time
     record["travel_damping"] = p.admittance.travel_damping
     record["travel_speed"] = p.admittance.travel_speed

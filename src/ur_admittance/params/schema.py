@@ -116,6 +116,9 @@ class Contact(Group):
     approach_speed: Two[Positive] = parameter(
         (0.03, 0.2), "m/s, rad/s", "fastest motion of a force axis towards, or after losing, its surface"
     )
+    friction: NotNegative = parameter(
+        0.4, "-", "while a force axis presses, free axes do not yield to this share of its force: it may be friction"
+    )
     normal_time: NotNegative = parameter(0.1, "s", "smoothing of the estimated surface normal (control_frame normal)")
 
 

@@ -14,6 +14,7 @@ from ur_admittance.apps.campaign.distances import Judge
 from ur_admittance.apps.campaign.episode import STEADY_WINDOW
 from ur_admittance.apps.campaign.view import Reading, View
 from ur_admittance.core.records import Mode, Status
+from ur_admittance.simulation.normal_force import normal_force
 
 Array = NDArray[np.float64]
 
@@ -34,6 +35,8 @@ STILL = 1e-4  # [m] of the flange when nothing pushes
 SLOW = 0.5  # [s] of the moving mean that an oscillation departs from: the slowest bounce has 3 Hz
 OSCILLATION = 1.0  # [N] largest departure of a settled contact
 SLIDING = 3.0  # [N] departure from the mean while sliding over slopes and curves
+RESIDUAL = 1.0  # [N] peak to peak of a settled normal force, noise and all
+STIFFEST = 3e4  # [N/m] surface up to which that is promised
 NOISE = 10.0  # ... both beside this many standard deviations of the sensor's noise, which a force axis follows
 
 
@@ -183,6 +186,18 @@ def steady(v: View) -> Iterator[Reading]:
         yield v.worst("sliding", np.abs(force - force.mean()), SLIDING + noise, "N", v.row(start))
 
 
+def residual(v: View) -> Iterator[Reading]:
+    """A surface that is pressed by a force axis feels a constant force, before and after it was slid over."""
+    case = v.episode.case
+    if v.trace.diverged or case.environment.stiffness > STIFFEST or not v.episode.residual:
+        return
+    force = normal_force(case, v.trace)
+    for start in v.episode.residual:
+        part = force[v.window(start, start + STEADY_WINDOW)]
+        middle = 0.5 * (part.max() + part.min())
+        yield v.worst("residual", 2.0 * np.abs(part - middle), RESIDUAL, "N", v.row(start))
+
+
 def oscillation(force: Array, rows: int) -> Array:
     """Departure from the moving mean over ``rows`` cycles, where that is whole: a slow change is no oscillation."""
     sums = np.cumsum(np.vstack([np.zeros(3), force]), axis=0)
@@ -192,5 +207,5 @@ def oscillation(force: Array, rows: int) -> Array:
 
 
 MOTION: tuple[Callable[[View], Iterator[Reading]], ...] = (
-    finite, joints, tool, box, clearance, measured, rest, still, steady,
+    finite, joints, tool, box, clearance, measured, rest, still, steady, residual,
 )  # fmt: skip

@@ -44,6 +44,7 @@ class Episode:
     steady: float | None = None  # the contact force does not oscillate
     sliding: tuple[float, float] | None = None  # the tool slides with a constant force
     clear: bool = False  # distances to boxes, table and the arm itself are measured once more
+    residual: tuple[float, ...] = ()  # from each of these on the normal force is steady for STEADY_WINDOW
     still: bool = False  # nothing ever pushes: the flange does not move at all
 
     @property

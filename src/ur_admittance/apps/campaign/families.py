@@ -12,6 +12,7 @@ from ur_admittance.apps.campaign.draft import Draft
 from ur_admittance.apps.campaign.draw import RAMP, chance, direction, log_uniform, pick
 from ur_admittance.apps.campaign.episode import REPORTED, REST_WINDOW, Episode
 from ur_admittance.apps.campaign.obstacles import obstacles
+from ur_admittance.apps.campaign.surface import surface
 from ur_admittance.apps.campaign.touching import contact, hand, sliding
 from ur_admittance.errors import SimulationError
 from ur_admittance.params import PRESETS, Parameters, preset
@@ -215,7 +216,20 @@ def extremes(number: int) -> Episode:
 
 FAMILIES: dict[str, Callable[[int], Episode]] = {
     family.__name__: family
-    for family in (free, limits, obstacles, reference, contact, sliding, hand, soft, faults, parameters, extremes)
+    for family in (
+        free,
+        limits,
+        obstacles,
+        reference,
+        contact,
+        sliding,
+        surface,
+        hand,
+        soft,
+        faults,
+        parameters,
+        extremes,
+    )
 }
 
 

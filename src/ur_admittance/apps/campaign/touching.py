@@ -4,6 +4,7 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ur_admittance.apps.campaign.draft import Draft
 from ur_admittance.apps.campaign.draw import chance, log_uniform, pick
@@ -11,8 +12,12 @@ from ur_admittance.apps.campaign.episode import REST_WINDOW, STEADY_WINDOW, Epis
 from ur_admittance.params import Parameters, preset
 from ur_admittance.simulation import Environment
 
+Array = NDArray[np.float64]
+
 FALLING = 0.5  # share of the approach speed with which a surface may fall away under a sliding tool: it has to catch up
 STARTING = 0.5  # [s] in which a path starts and stops
+SETTLED = 5.0  # time constants D / K until a force is within 1 %
+STABILISED = 0.15  # [s] time constant that the stabiliser leaves on stiff surfaces
 TRIES = 100  # poses; most arms are strong enough in the first
 
 
@@ -67,7 +72,15 @@ def contact(number: int) -> Episode:
     approach = draft.environment.gap / draft.parameters.contact.approach_speed[0]
     draft.time += approach + 2.5
     end = draft.time + STEADY_WINDOW
-    return draft.finish(end, steady=end - STEADY_WINDOW - 0.1)
+    start = end - STEADY_WINDOW - 0.1
+    return draft.finish(end, steady=start, residual=(start,) if settles(draft, 2.4) else ())
+
+
+def settles(draft: Draft, seconds: float) -> bool:
+    """Has the law pressed the tool in, and the force settled, that long after the touch?"""
+    law, stiffness = draft.parameters.admittance, draft.environment.stiffness
+    sinking = law.desired_wrench[2] / stiffness / draft.parameters.contact.approach_speed[0]
+    return sinking + SETTLED * max(law.effective_damping[2] / stiffness, STABILISED) < seconds
 
 
 def sliding(number: int) -> Episode:
@@ -92,6 +105,7 @@ def sliding(number: int) -> Episode:
     begin = draft.time
     if by_hand:
         stiffness = float(log_uniform(rng, 300.0, 2000.0))
+        along = on_the_surface(draft, along)
         places = np.array([0.0 * along, speed * seconds * along, speed * seconds * along])
         draft.lead([0.0, seconds, seconds + 1.0], places, (stiffness, 30.0), (float(rng.uniform(20.0, 60.0)), 1.0))
         slides = None
@@ -99,7 +113,16 @@ def sliding(number: int) -> Episode:
         draft.twist(seconds, speed * along, ramp=STARTING)
         slides = (begin + 2.5, begin + seconds - STARTING)
     end = draft.time + 1.0 + STEADY_WINDOW
-    return draft.finish(end, steady=end - STEADY_WINDOW - 0.1, sliding=slides)
+    start = end - STEADY_WINDOW - 0.1
+    return draft.finish(end, steady=start, sliding=slides, residual=(start,) if settles(draft, seconds) else ())
+
+
+def on_the_surface(draft: Draft, along: Array) -> Array:
+    """Where a hand leads instead: a straight line on the surface. A hand that leaves it presses or lifts."""
+    if draft.environment.kind == "cylinder":
+        return np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])  # its axis
+    normal = draft.environment.normal
+    return np.asarray(along - np.concatenate([normal * float(along[:3] @ normal), np.zeros(3)]))
 
 
 def hand(number: int) -> Episode:

@@ -14,6 +14,7 @@ from ur_admittance.apps.tuning.score import Figure
 from ur_admittance.apps.tuning.task import ACTIVATED, STOPPED, Task, stopped_share
 from ur_admittance.apps.tuning.unknowns import Unknown
 from ur_admittance.simulation import Case, Environment, Trace
+from ur_admittance.simulation.normal_force import normal_force
 
 Array = NDArray[np.float64]
 
@@ -89,16 +90,3 @@ class Follow(Task):
             "approach": float(t[touched[0]] if len(touched) else t[-1]) - ACTIVATED,
             "stopped": stopped_share(case, trace),
         }
-
-
-def normal_force(case: Case, trace: Trace) -> Array:
-    """True force along the true normal of the surface where the tip is (n,) [N]; friction does not count."""
-    world = case.environment
-    if world.kind != "cylinder":
-        return np.asarray(trace.contact[:, :3] @ world.normal)
-    tip = trace.command["p_tcp"] - case.tool.radius * trace.command["R_tcp"][:, :, 2]  # its centre
-    centre = world.place(tip[0], case.tool.radius) - np.array([0.0, 0.0, world.radius])
-    outward = tip - centre
-    outward[:, 1] = 0.0  # the axis of the cylinder
-    outward /= np.linalg.norm(outward, axis=1, keepdims=True)
-    return np.asarray(np.einsum("ij,ij->i", trace.contact[:, :3], outward))
