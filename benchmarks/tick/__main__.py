@@ -37,9 +37,7 @@ TITLES = {
     "pinocchio_tick": "the same tick in Python (Pinocchio, NumPy) *",
     "mink_ik": "mink: inverse kinematics only",
 }
-LEFT_OUT = (
-    "* leaves out the contact observers, the distances of the arm and the check of parameters and memory on every tick"
-)
+LEFT_OUT = "* leaves out contact observers, distances and the check of parameters and memory on every tick"
 
 Round = Callable[[int], Array]
 
