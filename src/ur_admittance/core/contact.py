@@ -83,7 +83,8 @@ def observe(p, s, wrench, R, driven, dt):
                 a = 0.5 * contact.stiffness[i] * p.loop_delay / p.contact_ratio
                 enough = a + math.sqrt(a * a + contact.stiffness[i] * s.mass[i] / p.contact_ratio)
                 arriving = contact.ran_into[i] != 0.0 and JOLT < contact.impact.time[i] <= IMPACT
-                least = 0.0 if arriving else contact.damping[i]
+                sinking = wrench[i] * v[i] < 0.0 and abs(v[i]) > RUNNING[i // 3]  # on the way back the ratio is wrong
+                least = 0.0 if arriving and sinking else contact.damping[i]
                 contact.damping[i] = max(least, min(enough, p.max_contact_damping[i // 3]))
         leave_hit(p, hit, wrench[i], v[i], i, dt)
         touching = contact.touching[i] != 0.0 and (contact.ran_into[i] != 0.0 or p.force_axes[i] != 0.0)
