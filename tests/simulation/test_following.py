@@ -130,3 +130,23 @@ def test_an_arm_moved_by_others_while_inactive_is_no_fault():
     tick(arm.params, arm.state, u, command)
     assert command[0]["mode"] == Mode.INACTIVE
     assert command[0]["status"] == Status.OK
+
+
+@pytest.mark.parametrize("gain", [0.97, 1.03])
+def test_an_arm_driven_by_speeds_may_drift(gain):
+    """Its position is the sum of its speeds, which are a little off; it never stops for that, but does when blocked."""
+    arm = IdealArm()
+    q = arm.s["q_command"].copy()
+    sample, command = new(SAMPLE), new(COMMAND)
+    sample["dt"], sample["speed_driven"] = 0.002, 1
+
+    def moves(seconds, gain):
+        for i in range(round(seconds / 0.002)):
+            sample["q"], sample["wrench"][0, :3] = q, [0.0, 12.0 if i % 4000 < 2000 else -12.0, 0.0]
+            tick(arm.params, arm.state, sample, command)
+            q[:] += gain * command["qd"][0] * 0.002
+
+    moves(40.0, gain)
+    assert command["mode"][0] == Mode.ACTIVE
+    moves(2.0, 0.0)
+    assert command["status"][0] == Status.NOT_FOLLOWING

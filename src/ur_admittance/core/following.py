@@ -5,7 +5,8 @@
 T: following_time; speed: the joint's largest commanded one lately. Up to E = safety.max_following_error nothing
 happens: a load bends the arm, and a command that followed its sag would sink with it. Beyond E the command waits for
 the arm: the joint slows down from its present speed to none at 2 E, but may go back freely. An arm that stays there
-does not follow, which is a fault.
+does not follow, which is a fault. An arm that is driven by speeds adds up small errors while it moves: they are
+forgiven, up to DRIFT of the distance.
 """
 
 import math
@@ -24,6 +25,7 @@ STOPPED_ROBOT = (
 )  # the robot takes no commands
 LOST, STOPPED = 1, 2  # what the last samples were: not fit for use; of a robot that takes no commands
 PATIENCE = 0.5  # [s] beyond E before it is a fault: an arm that is only slow has caught up
+DRIFT = 0.05  # of the distance: more than a speed command is ever off, and a blocked arm is noticed all the same
 SLACK = 0.02  # [rad] by which an arm that nobody drove may differ from the command: a load bends it so far
 
 
@@ -40,6 +42,14 @@ def observe_speed(p, s, dt):
     forget = math.exp(-dt / p.following_time)
     for i in range(6):
         s.recent_speed[i] = max(abs(s.qd_command[i]), forget * s.recent_speed[i])
+
+
+@kernel
+def forgive_drift(s, dt):
+    """Of an arm that is driven by speeds: beyond SLACK the commanded position, which the robot never sees, follows it."""
+    for i in range(6):
+        excess = max(0.0, abs(s.unexplained[i]) - SLACK)
+        s.q_command[i] -= math.copysign(min(excess, DRIFT * abs(s.qd_command[i]) * dt), s.unexplained[i])
 
 
 @kernel

@@ -197,6 +197,7 @@ SAMPLE = np.dtype(
         ("joint_age", F),  # [s]
         ("wrench_age", F),  # [s]
         ("request", I),  # Request flags
+        ("speed_driven", I),  # 1: the robot is sent joint speeds and adds them up itself
         ("external_status", I),  # a Status found outside the tick (robot stop, overrun, ...), 0: none
         ("reference_twist", F, 6),  # of the reference pose, base axes [m/s, rad/s]
         ("reference_wrench", F, 6),  # added to params.desired_wrench [N, Nm]

@@ -38,7 +38,7 @@ from .checks import (
 from .choose import choose
 from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .control_axes import NORMAL
-from .following import follows, observe_lead, observe_speed, rejoin
+from .following import follows, forgive_drift, observe_lead, observe_speed, rejoin
 from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
 from .modes import INACTIVE, change_mode, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
@@ -122,6 +122,8 @@ def tick_one(p, s, u, c):
         status, value, bound = comply(p, s, u, c, R_measured, p_measured, J, dt)
         if status != OK:
             enter_fault(s, status, value, bound)
+        elif u.speed_driven != 0:
+            forgive_drift(s, dt)
     if s.mode != ACTIVE:
         forget_near(s)
         s.unexplained[:] = 0.0

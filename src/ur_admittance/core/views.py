@@ -39,4 +39,4 @@ class SampleFields:
         self.q, self.qd, self.wrench = (vector(sample, field) for field in ("q", "qd", "wrench"))
         self.dt, self.stamp_ns = scalar(sample, "dt"), scalar(sample, "stamp_ns")
         self.joint_age, self.wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
-        self.external_status = scalar(sample, "external_status")
+        self.external_status, self.speed_driven = scalar(sample, "external_status"), scalar(sample, "speed_driven")

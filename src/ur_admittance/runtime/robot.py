@@ -39,7 +39,8 @@ class Robot(Protocol):
         ...
 
     def read(self, sample: Any) -> None:
-        """Fill q, qd, wrench (raw, sensor axes), joint_age, wrench_age, external_status, stamp_ns and dt."""
+        """Fill q, qd, wrench (raw, sensor axes), joint_age, wrench_age, external_status, stamp_ns and dt;
+        speed_driven where the arm is sent command.qd."""
         ...
 
     def write(self, command: Any) -> Any:

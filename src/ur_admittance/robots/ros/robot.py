@@ -127,6 +127,7 @@ class RosRobot(Robot):
         elapsed, joint_age, wrench_age = inputs.times_ns()
         fields.dt[0], fields.joint_age[0], fields.wrench_age[0] = elapsed * 1e-9, joint_age * 1e-9, wrench_age * 1e-9
         fields.stamp_ns[0] = inputs.stamp_ns()
+        fields.speed_driven[0] = isinstance(self.output, VelocityOutput)
         rejected = self.driving and self.output is not None and self.output.problem()
         fields.external_status[0] = Status.COMMAND_REJECTED if rejected else Status.OK
 

@@ -108,6 +108,7 @@ class RtdeRobot(Robot):
         fields, link = self._fields, self._link
         if fields is None or fields.sample is not sample:
             fields = self._fields = SampleFields(sample)
+        fields.speed_driven[0] = self.settings.command == "speed"
         if link is None:
             fields.joint_age[0] = fields.wrench_age[0] = self.beat.silence
             fields.external_status[0] = self._status = Status.CONNECTION_LOST
