@@ -102,7 +102,7 @@ def test_the_command_waits_for_a_blocked_arm_then_it_is_a_fault(speed):
     braking = 0.5 * fastest**2 / 5.0  # [rad] at the tool's acceleration limit and 1 m of lever
     assert apart.max() <= 2.0 * BOUND + 0.1 * fastest + braking
     late = np.abs(log["qd"][: fault + 1]).max(axis=1)
-    assert late[fault] < 0.7 * fastest  # it was waiting
+    assert late[fault] < 0.75 * fastest  # it was waiting, within the braking that is planned for the tool
     assert np.abs(np.diff(log["qd"], axis=0)).max() <= 20.0 * 0.002 * (1 + 1e-9)
 
 
