@@ -10,6 +10,7 @@ import argparse
 import json
 import math
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.contact.guiding import motion
 from ur_admittance.apps.campaign.checks import oscillation
 from ur_admittance.apps.campaign.draft import Draft, blend
 from ur_admittance.apps.campaign.draw import chance, log_uniform, pick, tcp_jacobian
@@ -28,6 +30,7 @@ from ur_admittance.params import Parameters, preset
 from ur_admittance.simulation import Case, Trace, simulate
 
 Array = NDArray[np.float64]
+Draw = Callable[[int], tuple[Case, dict[str, Any]]]
 
 HOLD = 4.5  # [s] pressed against the surface
 WINDOW = 2.0  # [s] at the end, in which nothing may bounce
@@ -105,6 +108,37 @@ def draw(number: int) -> tuple[Case, dict[str, Any]]:
     return case, {"number": number, "law": law, "grip": grip, "hand_mass": hand_mass}
 
 
+def draw_free(number: int) -> tuple[Case, dict[str, Any]]:
+    """The same robots, laws and hands in free space: 20 s of varied guiding."""
+    draft = Draft("judge free", number)
+    rng = draft.rng
+    draft.rate = 500.0
+    draft.quieter()
+    draft.servo = replace(draft.servo, delay=1e-3 * int(rng.integers(4, 13)))
+    bent(draft)
+    law = pick(rng, ("defaults", "hand_guiding"))
+    draft.parameters = draft.with_devices(preset(law) if law != "defaults" else Parameters())
+    hand_mass = float(rng.uniform(0.3, 2.0)) if chance(rng, 0.5) else 0.0
+    grip = float(log_uniform(rng, 300.0, 2000.0))
+    damping = 2.0 * float(rng.uniform(0.2, 0.8)) * math.sqrt(1.5 * grip)
+    back = np.zeros(3)
+    for _ in range(4):
+        path, seconds = motion(rng, back)
+        rows = round(seconds / draft.period)
+        places = np.array([path((i + 1) * draft.period) for i in range(rows)])
+        draft.act(
+            "grab",
+            draft.time,
+            lambda script, at, places=places: script.grab(  # type: ignore[misc]
+                at, places, stiffness=(grip, 0.015 * grip), damping=(damping, 0.015 * damping), mass=hand_mass
+            ),
+        )
+        draft.time += rows * draft.period + 1.0
+        back -= places[-1, :3]
+    case = draft.finish(draft.time).case
+    return case, {"number": number, "law": law, "grip": grip, "hand_mass": hand_mass}
+
+
 def along_normal(case: Case) -> tuple[float, float]:
     """Mass [kg] and stiffness [N/m] of the servoed arm at its TCP, along the surface's normal."""
     model, world = robot_model(case.robot), case.world(look=False)
@@ -178,7 +212,7 @@ def bounce(force: Array, rows: int) -> float:
     return 2.0 * float(oscillation(force, rows).max())
 
 
-def judge(numbers: range, threads: int | None = 1) -> list[Outcome]:
+def judge(numbers: range, threads: int | None = 1, draw: Draw = draw) -> list[Outcome]:
     outcomes: list[Outcome] = []
     for first in range(0, len(numbers), 40):
         drawn = [draw(number) for number in numbers[first : first + 40]]
@@ -206,9 +240,18 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1500)
     parser.add_argument("--step", type=int, default=2, help="2: only even or only odd numbers")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--free", action="store_true", help="guide in free space instead")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     numbers = range(options.first, options.first + options.step * options.count, options.step)
+    if options.free:
+        guided = judge(numbers, options.threads, draw_free)
+        seconds = sum(o.raised for o in guided)
+        print(f"free guiding: {sum(o.raised > 0.0 for o in guided)} of {len(guided)} raised the damping, {seconds:.1f} s")
+        for o in guided:
+            if o.raised > 0.0 or o.stop:
+                print(f"  {o.number}: {o.raised:.2f} s {o.stop} {o.robot} {o.law} grip {o.grip:.0f} {o.hand_mass:.2f} kg")
+        return
     outcomes = judge(numbers, options.threads)
     report(outcomes)
     if options.out is not None:

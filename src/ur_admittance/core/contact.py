@@ -41,28 +41,39 @@ HALF_PERIOD = (0.015, 0.125)  # [s] shortest and longest: 33 to 4 Hz
 SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
 HALF_CYCLES = 6
 
+SLOW_HZ = 2.0  # below, the arm is passive, and a hand moves it at will
+POWER_TIME = 0.2  # [s] of each of two low-passes in a row: most of a period of the slowest bounce
+GIVEN = 0.008  # [W] that an axis may hand out: a free hand shakes the arm with less, a bounce lives on twice as much
+GIVEN_HELD = 0.001  # [W] the same in a contact that was recognised
+FORGET = 3.0  # as the damping grows by e, what was seen with less of it shrinks by e^FORGET
+GROWTH = 0.06  # [s] in which the damping grows by e while the budget is overdrawn
+
 HIT_TIME = 0.03  # [s] of the slope of force over displacement
 HIT_FORCE = (5.0, 0.5)  # standard deviation of the force in that time that counts
 HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a hand imitates by shaking at 5 Hz
 EXPLAINED = 0.6  # share of the variance of the force that the displacement must explain
-HOLD = 0.5  # [s] without the force of a hit before the hit is over
-AWAY = (0.005, 0.05)  # distance along that force after which the hit is over
+AWAY = (0.005, 0.05)  # distance after which a contact by hand is over ...
+PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the tool into it
 
 
 @kernel
-def observe(p, s, wrench, R, driven, dt):
+def observe(p, s, wrench, velocity, R, driven, dt):
     """Contact, stiffness and needed damping of every control axis.
 
-    wrench: about the TCP, control axes, before the deadband. R: R_base_control. driven: the reference moves by itself.
+    wrench: about the TCP, control axes, before the deadband. velocity: measured TCP twist, base axes. R: R_base_control.
+    driven: the reference moves by itself.
     """
-    model_twist, v = vec6(), vec6()  # how a free arm would move now, after its response time
+    model_twist, v, measured = vec6(), vec6(), vec6()  # how a free arm would move now, after its response time
     for i in range(6):
         model_twist[i] = s.lag[i] / p.response_time if p.response_time > 0.0 else s.twist[i]
-    rotate_back(R, model_twist[:3], v[:3])
-    rotate_back(R, model_twist[3:], v[3:])
+    for a in range(0, 6, 3):
+        rotate_back(R, model_twist[a : a + 3], v[a : a + 3])
+        rotate_back(R, velocity[a : a + 3], measured[a : a + 3])
     fresh = smoothing(p.filter_cutoff_hz, dt)
+    late = smoothing(1.0 / (math.pi * (p.sensor_delay + 0.5 * dt)), dt)
     contact = s.contact
     hit = contact.hit
+    obeys = 1.0 - contact.limited
     for i in range(6):
         by_itself = driven or p.force_axes[i] != 0.0
         touch(p, contact, wrench[i], v[i], by_itself, i, dt)
@@ -71,24 +82,87 @@ def observe(p, s, wrench, R, driven, dt):
             stiffness = max(impact_stiffness(contact.impact, wrench[i], v[i], fresh, i, dt), stiffness)
         if not by_itself:
             free = contact.unlimited_time >= IMPACT  # at a limit the arm does not obey the force
-            stiffness = max(stiffness, hit_stiffness(hit, wrench[i], v[i], s.mass[i], free, i, dt))
+            held = contact.held[i] != 0.0 and contact.held_time[i] > IMPACT  # damped, a hand looks stiffer than it is
+            slope = hit_stiffness(hit, wrench[i], v[i], s.mass[i], free and not held, i, dt)
+            stiffness = max(stiffness, slope)
         if stiffness > 0.0:
-            if not by_itself and hit.sign[i] == 0.0:
-                hit.sign[i] = 1.0 if wrench[i] > 0.0 else -1.0
-                hit.time[i] = hit.distance[i] = hit.time_without_force[i] = 0.0
             contact.stiffness[i] = min(stiffness, STIFFEST)
+            if not by_itself:
+                hold(contact, i)
             stiff = contact.stiffness[i] * p.loop_delay > s.damping[i]
             if p.stabilizer != 0.0 and (stiff or p.force_axes[i] != 0.0):
                 a = 0.5 * contact.stiffness[i] * p.loop_delay / p.contact_ratio
                 enough = a + math.sqrt(a * a + contact.stiffness[i] * s.mass[i] / p.contact_ratio)
                 contact.damping[i] = max(contact.damping[i], min(enough, p.max_contact_damping[i // 3]))
-        leave_hit(p, hit, wrench[i], v[i], i, dt)
+        power = power_taken(contact.energy, wrench[i], measured[i], obeys, fresh, late, i, dt)
+        if power < -(GIVEN_HELD if contact.held[i] != 0.0 else GIVEN) and p.stabilizer != 0.0:
+            grow(p, s, contact, i, dt)
+        leave(p, contact, measured[i], i, dt)
         touching = contact.touching[i] != 0.0 and (contact.ran_into[i] != 0.0 or p.force_axes[i] != 0.0)
-        if not touching and hit.sign[i] == 0.0 and contact.damping[i] > 0.0:
+        if not touching and contact.held[i] == 0.0 and contact.damping[i] > 0.0:
             contact.damping[i] -= min(1.0, dt / RELEASE_TIME) * contact.damping[i]
             if contact.damping[i] < s.damping[i]:
                 contact.damping[i] = 0.0
                 contact.stiffness[i] = 0.0
+
+
+@kernel
+def power_taken(o, force, v, obeys, fresh, late, i, dt):
+    """Mean power [W] above 2 Hz that the arm takes from what touches it; negative: it hands energy out."""
+    slow = smoothing(SLOW_HZ, dt)
+    o.filtered[i] += fresh * (v - o.filtered[i])  # as late as the force: the wrench filter ...
+    o.delayed[i] += late * (o.filtered[i] - o.delayed[i])
+    v = 2.0 * o.delayed[i] - o.filtered[i]  # ... and the sensor: (1 - s T/2) / (1 + s T/2)
+    o.slow_velocity[i] += slow * (v - o.slow_velocity[i])
+    o.slow_force[i] += slow * (force - o.slow_force[i])
+    power = (force - o.slow_force[i]) * (v - o.slow_velocity[i])
+    recent = min(1.0, dt / POWER_TIME)
+    o.recent[i] += recent * (obeys * power - o.recent[i])
+    o.power[i] += recent * (o.recent[i] - o.power[i])
+    o.recent_total[i] += recent * (obeys * force * v - o.recent_total[i])
+    o.total[i] += recent * (o.recent_total[i] - o.total[i])
+    return max(o.power[i], o.total[i])
+
+
+@kernel
+def grow(p, s, contact, i, dt):
+    """More damping, and the stiffness that it is enough for: K = r D / (T + M/D). What was seen with less damping counts
+    less and less."""
+    share = min(1.0 / FORGET, dt / GROWTH)
+    forget(contact.energy, 1.0 - FORGET * share, i)
+    damping = max(contact.damping[i], s.damping[i]) * (1.0 + share)
+    contact.damping[i] = min(damping, max(p.max_contact_damping[i // 3], contact.damping[i]))
+    enough = p.contact_ratio * damping / (p.loop_delay + s.mass[i] / damping)
+    contact.stiffness[i] = max(contact.stiffness[i], min(enough, STIFFEST))
+    hold(contact, i)
+
+
+@kernel
+def forget(o, keep, i):
+    o.recent[i] *= keep
+    o.power[i] *= keep
+    o.recent_total[i] *= keep
+    o.total[i] *= keep
+
+
+@kernel
+def hold(contact, i):
+    """The damping of this axis stays until the tool has left this place."""
+    if contact.held[i] == 0.0:
+        contact.held[i] = 1.0
+        contact.held_time[i] = 0.0
+    contact.distance[i] = 0.0
+
+
+@kernel
+def leave(p, contact, v, i, dt):
+    """A contact by hand is over when the tool has moved further than pressing against it could."""
+    if contact.held[i] == 0.0:
+        return
+    contact.held_time[i] += dt
+    contact.distance[i] += v * dt
+    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / contact.stiffness[i]:
+        contact.held[i] = 0.0
 
 
 @kernel
@@ -166,8 +240,6 @@ def hit_stiffness(hit, force, v, mass, free, i, dt):
     hit.variance[i] += recent * (x * x - hit.variance[i])
     hit.covariance[i] += recent * (x * f - hit.covariance[i])
     hit.force_variance[i] += recent * (f * f - hit.force_variance[i])
-    if hit.sign[i] != 0.0 and hit.time[i] > IMPACT:  # with the damping raised, a hand looks stiffer than it is
-        return 0.0
     if not free:
         return 0.0
     if force * v >= 0.0 or abs(force) < HIT_FORCE[i // 3]:  # a push that ends is steep, too, but does not oppose
@@ -177,20 +249,6 @@ def hit_stiffness(hit, force, v, mass, free, i, dt):
     if hit.covariance[i] * hit.covariance[i] < EXPLAINED * hit.variance[i] * hit.force_variance[i]:
         return 0.0
     return -hit.covariance[i] / hit.variance[i]
-
-
-@kernel
-def leave_hit(p, hit, force, v, i, dt):
-    """A hit is over when its force has been gone for a while, or when the tool has moved along that force further than
-    anything stiff could have pushed it."""
-    if hit.sign[i] == 0.0:
-        return
-    hit.time[i] += dt
-    hit.distance[i] += hit.sign[i] * v * dt
-    loaded = force * hit.sign[i] > p.contact_threshold[i // 3] / 3.0
-    hit.time_without_force[i] = 0.0 if loaded else hit.time_without_force[i] + dt
-    if hit.time_without_force[i] > HOLD or hit.distance[i] > AWAY[i // 3]:
-        hit.sign[i] = 0.0
 
 
 @kernel

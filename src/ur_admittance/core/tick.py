@@ -57,6 +57,7 @@ OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
 IK_FAILED = int(Status.IK_FAILED)
 ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION)
+ANY_ACCELERATION = ACCELERATION | int(Limit.JOINT_ACCELERATION)
 
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the measured period is bad
 BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
@@ -131,15 +132,15 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     """Steps 2 to 5: the arm yields to the wrench. Returns (Status, value, bound)."""
     ramp_parameters(p, s, u, dt)
 
+    velocity = vec6()
+    twist_of(J, u.qd, velocity)
     if p.control_frame == NORMAL:
-        velocity = vec6()
-        twist_of(J, u.qd, velocity)
         estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], dt)
     law, x_next, v_next = vec6(), vec6(), vec6()
     desired = vec6()
     desired_twist(p, s, u, desired)
     carry(s, desired)
-    silent = law_twist(p, s, c, desired, dt, law, x_next, v_next)
+    silent = law_twist(p, s, c, velocity, desired, dt, law, x_next, v_next)
     pose_error(s, R_measured, p_measured, c.pose_error)
     if norm(c.pose_error[:3]) > p.max_position_error:
         return POSITION_ERROR, norm(c.pose_error[:3]), p.max_position_error
@@ -167,6 +168,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     curve = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
     c.scale, flags = fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt)
     c.limits |= flags
+    s.contact.limited = 1.0 if c.limits & ~ANY_ACCELERATION else 0.0
     s.contact.unlimited_time = 0.0 if c.limits & ~ACCELERATION else min(s.contact.unlimited_time + dt, 1.0)
     if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0

@@ -110,9 +110,9 @@ def _law(record: np.void, p: Parameters) -> None:
 
 
 def loop_delay(p: Parameters) -> float:
-    """From a force to the motion it causes [s]: the arm's response, the wrench filter, one tick."""
+    """From a force to the motion it causes [s]: the sensor, the wrench filter, one tick, the arm's response."""
     response = p.robot.response_time or TYPICAL_RESPONSE
-    return response + 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ)) + 1.0 / p.control_rate
+    return p.sensor.delay + response + 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ)) + 1.0 / p.control_rate
 
 
 def internal_mass(p: Parameters) -> Array:
@@ -131,6 +131,7 @@ def internal_mass(p: Parameters) -> Array:
 
 def _contact(record: np.void, p: Parameters) -> None:
     record["response_time"] = p.robot.response_time
+    record["sensor_delay"] = p.sensor.delay
     record["loop_delay"] = loop_delay(p)
     record["stabilizer"] = p.contact.stabilizer
     record["contact_ratio"] = p.contact.ratio

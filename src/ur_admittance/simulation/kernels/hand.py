@@ -10,10 +10,10 @@ from ur_admittance.core.compile import kernel, mat3, vec3
 from ur_admittance.core.spatial import cross, exp_so3, log_so3, multiply, multiply_transposed, rotate
 
 OFF, PUSHES, HOLDS = 0, 1, 2
-# A palm and its tool move as one up to some 60 Hz, where hand-arm models for vibrating tools have their coupling mode
-# (ISO 10068). Stiffer, the physics step of 1 ms would be too long for the lightest arms.
-GRIP_RATE = 2.0 * math.pi * 60.0  # [rad/s] sqrt(grip stiffness / hand mass)
-GRIP_RATIO = 0.7  # damping ratio of the grip
+# A palm and its tool move as one up to some 45 Hz, about where hand-arm models for vibrating tools have their coupling
+# mode (ISO 10068). Stiffer, the physics step of 1 ms would be too long for an arm that is light in some direction.
+GRIP_RATE = 2.0 * math.pi * 45.0  # [rad/s] sqrt(grip stiffness / hand mass)
+GRIP_RATIO = 0.5  # damping ratio of the grip
 
 
 @kernel
@@ -89,15 +89,17 @@ def hand_force(plant, share, h, p_grip, R_tool, v, w, force, torque):
 
 @kernel
 def grip_force(plant, place, p_grip, v_grip, i, h):
-    """Force of the grip on the tool along axis i; the hand's own body moves on by one step."""
+    """Force of the grip on the tool along axis i; the hand's own body moves on by one step, implicitly: the grip is as
+    fast as the steps are short."""
     stiffness = plant.hand_mass * GRIP_RATE * GRIP_RATE
     damping = 2.0 * GRIP_RATIO * plant.hand_mass * GRIP_RATE
-    force = stiffness * (plant.p_hand[i] - p_grip) + damping * (plant.v_hand[i] - v_grip)
-    spring = plant.hand_stiffness[0] * (place - plant.p_hand[i])
-    damper = plant.hand_damping[0] * (plant.hand_velocity[i] - plant.v_hand[i])
-    plant.v_hand[i] += h / plant.hand_mass * (spring + damper - force)
+    spring, damper, gap = plant.hand_stiffness[0], plant.hand_damping[0], plant.p_hand[i] - p_grip
+    push = spring * (place - plant.p_hand[i]) + damper * plant.hand_velocity[i]
+    push += (damping + h * stiffness) * v_grip - stiffness * gap
+    held = plant.hand_mass + h * (damping + damper) + h * h * (stiffness + spring)
+    plant.v_hand[i] = (plant.hand_mass * plant.v_hand[i] + h * push) / held
     plant.p_hand[i] += h * plant.v_hand[i]
-    return force
+    return stiffness * (gap + h * (plant.v_hand[i] - v_grip)) + damping * (plant.v_hand[i] - v_grip)
 
 
 @kernel
