@@ -32,7 +32,7 @@ from ur_admittance.simulation import Case, Trace, simulate
 Array = NDArray[np.float64]
 Draw = Callable[[int], tuple[Case, dict[str, Any]]]
 
-HOLD = 4.5  # [s] pressed against the surface
+HOLD = 6.5  # [s] pressed against the surface
 WINDOW = 2.0  # [s] at the end, in which nothing may bounce
 SLOW = 0.5  # [s] of the moving mean that a bounce departs from
 BOUNCE = 1.0  # [N] peak to peak ...

@@ -22,6 +22,7 @@ import math
 
 from .compile import from_here, kernel, vec6
 from .contact_record import CONTACT_FLOATS
+from .power import damp, hands_out, hold, watch_power
 from .spatial import rotate_back
 from .wrench import smoothing
 
@@ -40,13 +41,6 @@ SMALLEST_PEAK = (1.0, 0.1)  # force of an oscillation that counts
 HALF_PERIOD = (0.015, 0.125)  # [s] shortest and longest: 33 to 4 Hz
 SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
 HALF_CYCLES = 6
-
-SLOW_HZ = 2.0  # below, the arm is passive, and a hand moves it at will
-POWER_TIME = 0.2  # [s] of each of two low-passes in a row: most of a period of the slowest bounce
-GIVEN = 0.008  # [W] that an axis may hand out: a free hand shakes the arm with less, a bounce lives on twice as much
-GIVEN_HELD = 0.001  # [W] the same in a contact that was recognised
-FORGET = 3.0  # as the damping grows by e, what was seen with less of it shrinks by e^FORGET
-GROWTH = 0.06  # [s] in which the damping grows by e while the budget is overdrawn
 
 HIT_TIME = 0.03  # [s] of the slope of force over displacement
 HIT_FORCE = (5.0, 0.5)  # standard deviation of the force in that time that counts
@@ -70,10 +64,11 @@ def observe(p, s, wrench, velocity, R, driven, dt):
         rotate_back(R, model_twist[a : a + 3], v[a : a + 3])
         rotate_back(R, velocity[a : a + 3], measured[a : a + 3])
     fresh = smoothing(p.filter_cutoff_hz, dt)
-    late = smoothing(1.0 / (math.pi * (p.sensor_delay + 0.5 * dt)), dt)
     contact = s.contact
     hit = contact.hit
-    obeys = 1.0 - contact.limited
+    watch_power(p, contact, wrench, measured, v, dt)
+    if p.stabilizer != 0.0 and hands_out(contact):
+        damp(p, s, contact, dt)
     for i in range(6):
         by_itself = driven or p.force_axes[i] != 0.0
         touch(p, contact, wrench[i], v[i], by_itself, i, dt)
@@ -94,9 +89,6 @@ def observe(p, s, wrench, velocity, R, driven, dt):
                 a = 0.5 * contact.stiffness[i] * p.loop_delay / p.contact_ratio
                 enough = a + math.sqrt(a * a + contact.stiffness[i] * s.mass[i] / p.contact_ratio)
                 contact.damping[i] = max(contact.damping[i], min(enough, p.max_contact_damping[i // 3]))
-        power = power_taken(contact.energy, wrench[i], measured[i], obeys, fresh, late, i, dt)
-        if power < -(GIVEN_HELD if contact.held[i] != 0.0 else GIVEN) and p.stabilizer != 0.0:
-            grow(p, s, contact, i, dt)
         leave(p, contact, measured[i], i, dt)
         touching = contact.touching[i] != 0.0 and (contact.ran_into[i] != 0.0 or p.force_axes[i] != 0.0)
         if not touching and contact.held[i] == 0.0 and contact.damping[i] > 0.0:
@@ -104,54 +96,6 @@ def observe(p, s, wrench, velocity, R, driven, dt):
             if contact.damping[i] < s.damping[i]:
                 contact.damping[i] = 0.0
                 contact.stiffness[i] = 0.0
-
-
-@kernel
-def power_taken(o, force, v, obeys, fresh, late, i, dt):
-    """Mean power [W] above 2 Hz that the arm takes from what touches it; negative: it hands energy out."""
-    slow = smoothing(SLOW_HZ, dt)
-    o.filtered[i] += fresh * (v - o.filtered[i])  # as late as the force: the wrench filter ...
-    o.delayed[i] += late * (o.filtered[i] - o.delayed[i])
-    v = 2.0 * o.delayed[i] - o.filtered[i]  # ... and the sensor: (1 - s T/2) / (1 + s T/2)
-    o.slow_velocity[i] += slow * (v - o.slow_velocity[i])
-    o.slow_force[i] += slow * (force - o.slow_force[i])
-    power = (force - o.slow_force[i]) * (v - o.slow_velocity[i])
-    recent = min(1.0, dt / POWER_TIME)
-    o.recent[i] += recent * (obeys * power - o.recent[i])
-    o.power[i] += recent * (o.recent[i] - o.power[i])
-    o.recent_total[i] += recent * (obeys * force * v - o.recent_total[i])
-    o.total[i] += recent * (o.recent_total[i] - o.total[i])
-    return max(o.power[i], o.total[i])
-
-
-@kernel
-def grow(p, s, contact, i, dt):
-    """More damping, and the stiffness that it is enough for: K = r D / (T + M/D). What was seen with less damping counts
-    less and less."""
-    share = min(1.0 / FORGET, dt / GROWTH)
-    forget(contact.energy, 1.0 - FORGET * share, i)
-    damping = max(contact.damping[i], s.damping[i]) * (1.0 + share)
-    contact.damping[i] = min(damping, max(p.max_contact_damping[i // 3], contact.damping[i]))
-    enough = p.contact_ratio * damping / (p.loop_delay + s.mass[i] / damping)
-    contact.stiffness[i] = max(contact.stiffness[i], min(enough, STIFFEST))
-    hold(contact, i)
-
-
-@kernel
-def forget(o, keep, i):
-    o.recent[i] *= keep
-    o.power[i] *= keep
-    o.recent_total[i] *= keep
-    o.total[i] *= keep
-
-
-@kernel
-def hold(contact, i):
-    """The damping of this axis stays until the tool has left this place."""
-    if contact.held[i] == 0.0:
-        contact.held[i] = 1.0
-        contact.held_time[i] = 0.0
-    contact.distance[i] = 0.0
 
 
 @kernel

@@ -32,16 +32,17 @@ OSCILLATION = np.dtype(  # of the force
     ],
     align=True,
 )
-ENERGY = np.dtype(  # that goes through the tool, above 2 Hz
+POWER = np.dtype(  # that goes through the tool into the arm
     [
         ("filtered", F, 6),  # measured velocity, as late as the wrench filter [m/s, rad/s]
         ("delayed", F, 6),  # and half the sensor [m/s, rad/s]
         ("slow_velocity", F, 6),  # below 2 Hz [m/s, rad/s]
-        ("slow_force", F, 6),  # that of the force [N, Nm]
-        ("recent", F, 6),  # power that the arm takes, after one low-pass [W]
-        ("power", F, 6),  # after two; negative: it hands energy out
-        ("recent_total", F, 6),  # the same with what is below 2 Hz
-        ("total", F, 6),
+        ("slow_force", F, 6),  # below 2 Hz [N, Nm]
+        ("fast_once", F, 6),  # power above 2 Hz after one low-pass [W]
+        ("fast", F, 6),  # after two; negative: the arm hands energy out [W]
+        ("whole_once", F, 6),  # the same at all frequencies [W]
+        ("whole", F, 6),
+        ("activity", F, 6),  # force above 2 Hz times speed of the law, without signs [W]
     ],
     align=True,
 )
@@ -67,7 +68,7 @@ CONTACT = np.dtype(  # control axes
         ("distance", F, 6),  # from there [m, rad]
         ("impact", IMPACT),
         ("oscillation", OSCILLATION),
-        ("energy", ENERGY),
+        ("power", POWER),
         ("hit", HIT),
         ("limited", F),  # 1: a limit other than acceleration shapes the motion
         ("unlimited_time", F),  # since a limit other than acceleration has shaped the motion, at most 1 [s]
