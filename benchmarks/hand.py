@@ -38,6 +38,7 @@ SLOW = 0.5  # [s] of the moving mean that a bounce departs from
 BOUNCE = 1.0  # [N] peak to peak ...
 NOISE = 10.0  # ... beside this many standard deviations of the sensor's noise
 TOUCHED = 0.5  # [N] of the surface
+PHYSICS_STEP = 1e-3  # [s]
 STEP = 1e-4  # [s] of the bound
 HORIZON = 0.15  # [s] within which the best braking has stopped any tool
 
@@ -187,7 +188,8 @@ def measure(case: Case, trace: Trace, known: dict[str, Any]) -> Outcome:
     stop = Status(int(status[stopped[0]])).name if len(stopped) else ""
     limit = case.parameters.safety.max_force
     bound = unavoidable(case, speed, float(-trace.hand[first, :3] @ normal)) if stop == "OVER_FORCE" else 0.0
-    rows, slow = round(WINDOW / period), round(SLOW / period)
+    pairs = max(1, round(2.0 * PHYSICS_STEP / period))  # a light wrist may flip from one physics step to the next
+    rows, slow = round(WINDOW / period / pairs), round(SLOW / period / pairs)
     noise = NOISE * case.sensor.noise_force
     chosen = max(case.parameters.admittance.effective_damping[:3])
     return Outcome(
@@ -196,8 +198,8 @@ def measure(case: Case, trace: Trace, known: dict[str, Any]) -> Outcome:
         delay=case.servo.delay + case.sensor.delay,
         speed=speed,
         touched=first >= 0,
-        bounce=bounce(trace.contact[-rows:, :3], slow) - noise,
-        hand_bounce=bounce(trace.hand[-rows:, :3], slow) - noise,
+        bounce=bounce(meaned(trace.contact[:, :3], pairs)[-rows:], slow) - noise,
+        hand_bounce=bounce(meaned(trace.hand[:, :3], pairs)[-rows:], slow) - noise,
         peak=float(force.max()),
         stop=stop,
         limit=limit,
@@ -205,6 +207,12 @@ def measure(case: Case, trace: Trace, known: dict[str, Any]) -> Outcome:
         raised=float(np.count_nonzero(trace.command["damping"][:, :3].max(axis=1) > 1.01 * chosen)) * period,
         **known,
     )
+
+
+def meaned(force: Array, rows: int) -> Array:
+    """Means of ``rows`` in a row."""
+    whole = len(force) // rows * rows
+    return np.asarray(force[:whole].reshape(-1, rows, 3).mean(axis=1))
 
 
 def bounce(force: Array, rows: int) -> float:

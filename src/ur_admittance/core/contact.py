@@ -42,9 +42,10 @@ HALF_PERIOD = (0.015, 0.125)  # [s] shortest and longest: 33 to 4 Hz
 SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
 HALF_CYCLES = 6
 
-HIT_TIME = 0.03  # [s] of the slope of force over displacement
+HIT_TIME = 0.01  # [s] of the slope of force over displacement
 HIT_FORCE = (5.0, 0.5)  # standard deviation of the force in that time that counts
 HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a hand imitates by shaking at 5 Hz
+STIFFER = 2.0  # damped, a hand looks stiffer than it is: what follows a hit must be this many times as stiff to count
 EXPLAINED = 0.6  # share of the variance of the force that the displacement must explain
 AWAY = (0.005, 0.05)  # distance after which a contact by hand is over ...
 PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the tool into it
@@ -77,9 +78,10 @@ def observe(p, s, wrench, velocity, R, driven, dt):
             stiffness = max(impact_stiffness(contact.impact, wrench[i], v[i], fresh, i, dt), stiffness)
         if not by_itself:
             free = contact.unlimited_time >= IMPACT  # at a limit the arm does not obey the force
-            held = contact.held[i] != 0.0 and contact.held_time[i] > IMPACT  # damped, a hand looks stiffer than it is
-            slope = hit_stiffness(hit, wrench[i], v[i], s.mass[i], free and not held, i, dt)
-            stiffness = max(stiffness, slope)
+            slope = hit_stiffness(hit, wrench[i], v[i], s.mass[i], fresh, i, dt)
+            late = contact.held[i] != 0.0 and contact.held_time[i] > IMPACT
+            if free and not (late and slope < STIFFER * contact.stiffness[i]):
+                stiffness = max(stiffness, slope)
         if stiffness > 0.0:
             contact.stiffness[i] = min(stiffness, STIFFEST)
             if not by_itself:
@@ -174,9 +176,11 @@ def oscillation_stiffness(o, force, v, fresh, i, dt):
 
 
 @kernel
-def hit_stiffness(hit, force, v, mass, free, i, dt):
+def hit_stiffness(hit, filtered, v, mass, fresh, i, dt):
     """Stiffness of what a hand-guided tool hits, 0: nothing. It is the slope of force over displacement in the last
     30 ms, if that is steeper than a hand can make it by shaking the mass of the law. free: no limit holds the arm."""
+    force = hit.force[i] + (filtered - hit.force[i]) / fresh  # before the filter: it would hide the first half period
+    hit.force[i] = filtered
     recent = min(1.0, dt / HIT_TIME)
     x, f = hit.displacement[i] + v * dt, force - hit.mean_force[i]  # from their means
     hit.displacement[i] = (1.0 - recent) * x
@@ -184,8 +188,6 @@ def hit_stiffness(hit, force, v, mass, free, i, dt):
     hit.variance[i] += recent * (x * x - hit.variance[i])
     hit.covariance[i] += recent * (x * f - hit.covariance[i])
     hit.force_variance[i] += recent * (f * f - hit.force_variance[i])
-    if not free:
-        return 0.0
     if force * v >= 0.0 or abs(force) < HIT_FORCE[i // 3]:  # a push that ends is steep, too, but does not oppose
         return 0.0
     if hit.force_variance[i] < HIT_FORCE[i // 3] ** 2 or hit.covariance[i] > -HAND_STIFFNESS * mass * hit.variance[i]:

@@ -48,8 +48,9 @@ POWER = np.dtype(  # that goes through the tool into the arm
 )
 HIT = np.dtype(  # of a tool that a hand guides
     [
-        ("displacement", F, 6),  # from its mean over the last 30 ms [m, rad]
-        ("mean_force", F, 6),  # over the last 30 ms [N, Nm]
+        ("force", F, 6),  # filtered, one tick ago [N, Nm]
+        ("displacement", F, 6),  # from its mean over the last 10 ms [m, rad]
+        ("mean_force", F, 6),  # over the last 10 ms [N, Nm]
         ("variance", F, 6),  # of the displacement [m2, rad2]
         ("covariance", F, 6),  # of displacement and force [Nm, Nm rad]
         ("force_variance", F, 6),  # [N2, N2 m2]
@@ -70,7 +71,6 @@ CONTACT = np.dtype(  # control axes
         ("oscillation", OSCILLATION),
         ("power", POWER),
         ("hit", HIT),
-        ("limited", F),  # 1: a limit other than acceleration shapes the motion
         ("unlimited_time", F),  # since a limit other than acceleration has shaped the motion, at most 1 [s]
         ("normal", F, 3),  # of the surface, base axes
     ],

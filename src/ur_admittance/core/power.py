@@ -33,7 +33,7 @@ def watch_power(p, contact, wrench, velocity, law_velocity, dt):
     late = smoothing(1.0 / (math.pi * (p.sensor_delay + 0.5 * dt)), dt)  # a reading is the mean of its period
     slow = smoothing(SLOW_HZ, dt)
     recent = min(1.0, dt / POWER_TIME)
-    obeys = 1.0 - contact.limited  # at a limit the arm does not obey the law
+    obeys = 1.0 if contact.unlimited_time > 0.0 else 0.0  # at a limit the arm does not obey the law
     for i in range(6):
         o.filtered[i] += fresh * (velocity[i] - o.filtered[i])
         o.delayed[i] += late * (o.filtered[i] - o.delayed[i])

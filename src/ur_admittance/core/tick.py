@@ -56,8 +56,7 @@ from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
 IK_FAILED = int(Status.IK_FAILED)
-ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION)
-ANY_ACCELERATION = ACCELERATION | int(Limit.JOINT_ACCELERATION)
+ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION | Limit.JOINT_ACCELERATION)
 
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the measured period is bad
 BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
@@ -168,7 +167,6 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     curve = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
     c.scale, flags = fit_into_bounds(p, s, J, qd_hold, curve, qd, realised, dt)
     c.limits |= flags
-    s.contact.limited = 1.0 if c.limits & ~ANY_ACCELERATION else 0.0
     s.contact.unlimited_time = 0.0 if c.limits & ~ACCELERATION else min(s.contact.unlimited_time + dt, 1.0)
     if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0
