@@ -140,38 +140,38 @@ def draw_free(number: int) -> tuple[Case, dict[str, Any]]:
     return case, {"number": number, "law": law, "grip": grip, "hand_mass": hand_mass}
 
 
-def along_normal(case: Case) -> tuple[float, float]:
-    """Mass [kg] and stiffness [N/m] of the servoed arm at its TCP, along the surface's normal."""
-    model, world = robot_model(case.robot), case.world(look=False)
-    mass = np.zeros((6, 6))
-    mujoco.mj_fullM(world.mj_model, world.mj_data, mass)
-    row = case.environment.normal @ tcp_jacobian(model, np.array(case.q), case.tool)[:3]
-    stiffness = case.servo.stiffness_of(model)
-    return 1.0 / float(row @ np.linalg.solve(mass, row)), 1.0 / float(row @ (row / stiffness))
-
-
 def unavoidable(case: Case, speed: float, hand: float) -> float:
-    """Force [N] in the sensor that no controller could avoid: the arm moves on for the dead time (sensor, servo, one
-    period), then brakes as hard as max_linear_acceleration allows, through the servo's lag:
+    """Force [N] in the sensor that no controller could avoid. The tool touches with ``speed`` [m/s] while a hand presses
+    with ``hand`` [N]; the arm moves on for the dead time (sensor, one period, servo), and then brakes as hard as the limits
+    of acceleration allow, through the servo's lag. In joint space, y: command after the lag, n: normal of the surface,
 
-        m x'' = K_arm (y - x) + C (y' - x') - K x,   x(0) = 0, x'(0) = speed,   sensed: K x + m_tool x'' - hand
+        M q'' = kp (y - q) + kd (y' - q') + J^T n (hand - K x),   x = n . J q: how deep the tool is in the surface
     """
-    m, k_arm = along_normal(case)
-    c, k = 2.0 * case.servo.damping_ratio * math.sqrt(k_arm * m), case.environment.stiffness
+    model, world = robot_model(case.robot), case.world(look=False)
+    M = np.zeros((6, 6))
+    mujoco.mj_fullM(world.mj_model, world.mj_data, M)
+    _, _, records, *_ = world.engine(case.script.period)
+    kp, kd, inverse = records[0]["kp"], records[0]["kd"], np.linalg.inv(M)
+    J = tcp_jacobian(model, np.array(case.q), case.tool)
+    into = -case.environment.normal @ J[:3]  # depth for a change of the joints
+    way = np.linalg.lstsq(J, np.r_[-case.environment.normal, np.zeros(3)], rcond=None)[0]  # joints for 1 m straight in
+    limits = np.array(case.parameters.joint_limits.acceleration) / np.maximum(np.abs(way), 1e-9)
+    brake, lag = min(case.parameters.max_linear_acceleration, float(limits.min())), 2.0 * math.pi * case.servo.lag_hz
     dead = case.servo.delay + case.sensor.delay + case.script.period
-    brake, lag = case.parameters.max_linear_acceleration, 2.0 * math.pi * case.servo.lag_hz
-    command, y = speed / lag, 0.0  # the servo trails its command
-    x, v, rate, peak = 0.0, speed, speed, 0.0
+    command, y, rate, peak = speed / lag, 0.0, speed, 0.0
+    q = np.linalg.solve(np.diag(kp), into * hand)  # bent by the hand
+    start, qd = float(into @ q), way * speed
     for i in range(round(HORIZON / STEP)):
         if i * STEP > dead:
             rate = max(rate - brake * STEP, -speed)
         command += rate * STEP
         yd = lag * (command - y)
         y += yd * STEP
-        a = (k_arm * (y - x) + c * (yd - v) - k * x) / m
-        v += a * STEP
-        x += v * STEP
-        peak = max(peak, k * x + case.tool.mass * a - hand)
+        depth = max(0.0, float(into @ q) - start)
+        qdd = inverse @ (kp * (way * y - q) + kd * (way * yd - qd) + into * (hand - case.environment.stiffness * depth))
+        qd += qdd * STEP
+        q += qd * STEP
+        peak = max(peak, case.environment.stiffness * depth + case.tool.mass * float(into @ qdd) - hand)
     return peak
 
 

@@ -4,16 +4,11 @@ A hand with a mass m is a body between the tool and where the person wants it: h
 place by the arm's spring and damper, K and C:   m h'' = K (place - h) + C (place' - h') - f,   f: on the tool
 """
 
-import math
-
+from ur_admittance.analysis.hand import GRIP_RATE, GRIP_RATIO
 from ur_admittance.core.compile import kernel, mat3, vec3
 from ur_admittance.core.spatial import cross, exp_so3, log_so3, multiply, multiply_transposed, rotate
 
 OFF, PUSHES, HOLDS = 0, 1, 2
-# A palm and its tool move as one up to some 30 Hz, where hand-arm models for vibrating tools have their coupling mode
-# (ISO 10068). Stiffer, the physics step of 1 ms would be too long for an arm that is light in some direction.
-GRIP_RATE = 2.0 * math.pi * 30.0  # [rad/s] sqrt(grip stiffness / hand mass)
-GRIP_RATIO = 0.5  # damping ratio of the grip
 
 
 @kernel
