@@ -1,9 +1,9 @@
-"""Hands that drive the tool into something, by the thousand: what bounces for ever, what trips, and what physics allows.
+"""Hands that drive the tool into something, by the thousand: what bounces for ever, what trips, what physics allows.
 
     python -m benchmarks.hand --first 0 --count 1500 --out before.json
 
-Every case is drawn from its number alone: type, pose, tool, delays, sensor, surface, grip and law. A hand with a mass of
-its own leads the tool into a surface and holds it there. Even numbers are for choosing constants, odd ones for reports.
+Every case is drawn from its number alone: type, pose, tool, delays, sensor, surface, grip and law. A hand, half of them
+with a mass, leads the tool into a surface and holds it there. Even numbers are for choosing constants, odd ones for reports.
 """
 
 import argparse
@@ -142,8 +142,8 @@ def draw_free(number: int) -> tuple[Case, dict[str, Any]]:
 
 def unavoidable(case: Case, speed: float, hand: float) -> float:
     """Force [N] in the sensor that no controller could avoid. The tool touches with ``speed`` [m/s] while a hand presses
-    with ``hand`` [N]; the arm moves on for the dead time (sensor, one period, servo), and then brakes as hard as the limits
-    of acceleration allow, through the servo's lag. In joint space, y: command after the lag, n: normal of the surface,
+    with ``hand`` [N]; the arm moves on for the dead time (sensor, one period, servo), and then brakes as hard as the
+    limits of acceleration allow, through the servo's lag. In joint space, y: command after the lag, n: surface normal,
 
         M q'' = kp (y - q) + kd (y' - q') + J^T n (hand - K x),   x = n . J q: how deep the tool is in the surface
     """
@@ -233,7 +233,9 @@ def report(outcomes: list[Outcome]) -> None:
     stops = Counter(o.stop for o in outcomes if o.stop)
     trips = [o for o in outcomes if o.stop == "OVER_FORCE"]
     bounces = [o for o in outcomes if o.bounces]
-    print(f"{len(outcomes)} cases, {sum(o.touched for o in outcomes)} touched: {len(bounces)} bounce, stops {dict(stops)}")
+    print(
+        f"{len(outcomes)} cases, {sum(o.touched for o in outcomes)} touched: {len(bounces)} bounce, stops {dict(stops)}"
+    )
     print(f"trips that the best braking could avoid: {sum(o.bound < o.limit for o in trips)} of {len(trips)}")
     for o in sorted(bounces, key=lambda o: -max(o.bounce, o.hand_bounce)):
         print(
@@ -244,7 +246,9 @@ def report(outcomes: list[Outcome]) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--first", type=int, default=1, help="number of the first case: odd ones were not used to choose")
+    parser.add_argument(
+        "--first", type=int, default=1, help="number of the first case: odd ones were not used to choose"
+    )
     parser.add_argument("--count", type=int, default=1500)
     parser.add_argument("--step", type=int, default=2, help="2: only even or only odd numbers")
     parser.add_argument("--threads", type=int, default=1)
@@ -255,10 +259,14 @@ def main() -> None:
     if options.free:
         guided = judge(numbers, options.threads, draw_free)
         seconds = sum(o.raised for o in guided)
-        print(f"free guiding: {sum(o.raised > 0.0 for o in guided)} of {len(guided)} raised the damping, {seconds:.1f} s")
+        print(
+            f"free guiding: {sum(o.raised > 0.0 for o in guided)} of {len(guided)} raised the damping, {seconds:.1f} s"
+        )
         for o in guided:
             if o.raised > 0.0 or o.stop:
-                print(f"  {o.number}: {o.raised:.2f} s {o.stop} {o.robot} {o.law} grip {o.grip:.0f} {o.hand_mass:.2f} kg")
+                print(
+                    f"  {o.number}: {o.raised:.2f} s {o.stop} {o.robot} {o.law} grip {o.grip:.0f} {o.hand_mass:.2f} kg"
+                )
         return
     outcomes = judge(numbers, options.threads)
     report(outcomes)

@@ -3,8 +3,8 @@
     F = K x + C x' + m x''      what the arm feels of the hand, x: displacement of the tool
 
 The hand's mass pushes back on every acceleration, and the law answers late. Once that answer is larger than the push,
-m over M times what filter and servo let through, the two drive each other at 15 to 25 Hz: a stiffer or softer hand changes
-little. Mass in the law helps, or less delay, or several times the damping.
+m over M times what filter and servo let through, the two drive each other at 15 to 25 Hz: a stiffer or softer hand
+changes little. Mass in the law helps, or less delay, or several times the damping.
 
 Between hand and tool is the grip, which yields: below its own frequency the hand appears heavier than it is.
 """
@@ -40,7 +40,7 @@ class Hand:
         """F / x [N/m] through the grip."""
         grip = self.mass * (GRIP_RATE**2 + 2.0 * GRIP_RATIO * GRIP_RATE * s)
         body = self.stiffness + self.damping * s + self.mass * s**2
-        return grip * body / (grip + body)
+        return np.asarray(grip * body / (grip + body))
 
 
 # From relaxed to firm, the orders of magnitude that are measured at a handle: some 1 to 2 kg, 10 to 50 Ns/m and 100 to
@@ -54,7 +54,7 @@ def growth(loop: Loop, hand: Hand) -> float:
 
     The loop gain L = A (H + m_tool s^2) + H B on the frequencies where it is real and negative, at its largest.
     A, B: how the law answers a force and how the arm bends; H: the hand. None of them is unstable by itself."""
-    s = 2j * math.pi * FREQUENCIES_HZ
+    s = np.asarray(2j * math.pi * FREQUENCIES_HZ, dtype=np.complex128)
     moved, bent = answer(loop, FREQUENCIES_HZ)
     felt = hand.felt(s)
     L = moved * (felt + loop.tool_mass * s**2) + felt * bent

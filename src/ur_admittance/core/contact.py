@@ -10,12 +10,15 @@ K is seen from the command: the surface in series with the arm's own compliance.
 - Impact. An arm that moves by itself (force axes, a moving reference) runs into something: K = -df/dx since it touched.
 - Oscillation. The force oscillates for three periods or more above 4 Hz and does not decay:
   K = -mean(x f) / mean(x^2) over the last 0.2 s.
-- Hit. A hand drives the tool into something: K is the slope of the opposing force over the displacement within 30 ms,
+- Hit. A hand drives the tool into something: K is the slope of the opposing force over the displacement within 10 ms,
   if it is steeper than shaking the mass of the law at 5 Hz would make it, M (2 pi 5 Hz)^2: 7.9 kN/m for 8 kg.
 
+They are fast, and leave holes: no threshold on stiffness tells every wall from every hand. What they miss is found by the
+energy that a bounce needs (power.py), a few periods later.
+
 None of them responds when a hand guides the arm in free space: the arm does not run into the hand, and people do not
-shake a tool that fast. Damping is only ever raised above what the user chose, kept until the contact is lost, and then
-returned smoothly.
+shake a tool that fast. Damping is only ever raised above what the user chose, kept until the contact is lost (a hand and a
+wall cancel in the sensor, so by hand: until the tool has left the place), and then returned smoothly.
 """
 
 import math
@@ -55,8 +58,8 @@ PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the too
 def observe(p, s, wrench, velocity, R, driven, dt):
     """Contact, stiffness and needed damping of every control axis.
 
-    wrench: about the TCP, control axes, before the deadband. velocity: measured TCP twist, base axes. R: R_base_control.
-    driven: the reference moves by itself.
+    wrench: about the TCP, control axes, before the deadband. velocity: measured TCP twist, base axes.
+    R: R_base_control. driven: the reference moves by itself.
     """
     model_twist, v, measured = vec6(), vec6(), vec6()  # how a free arm would move now, after its response time
     for i in range(6):

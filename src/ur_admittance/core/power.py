@@ -1,8 +1,8 @@
 """2.3.1  Power at the tool: an arm that hands out energy gets more damping until it does not.
 
-What touches the tool does the work  P = f . v  on the arm, f: measured wrench, v: measured twist. A law that is obeyed late
-takes energy up to a few hertz and hands it out above, to a wall and to a hand alike: no bounce lives without it. So it is
-the energy that is watched, not who is there. Three things make it an honest measure:
+What touches the tool does work on the arm with the power  P = f . v,  f: measured wrench, v: measured twist. A law that
+is obeyed late takes energy up to a few hertz and hands it out above, to a wall and to a hand alike: no bounce lives
+without it. So it is the energy that is watched, not who is there. Three things make it an honest measure:
 
 - Time. The velocity is made as late as the force: it passes the wrench filter and the delay of the sensor.
 - The band. A hand that brakes the tool takes back what it gave. That is slow: power counts only where the part above
@@ -18,10 +18,11 @@ from .wrench import smoothing
 
 SLOW_HZ = 2.0  # below, the arm is passive, and a hand moves it at will
 POWER_TIME = 0.2  # [s] of each of two low-passes in a row: most of a period of the slowest bounce
-GIVEN = 0.008  # [W] that may be handed out: free guiding stays above -1 mW, a bounce lives on 16 mW and more
+GIVEN = 0.012  # [W] that may be handed out: free guiding stays above -1 mW, a bounce lives on 16 mW and more
 GIVEN_HELD = 0.001  # [W] the same in a contact that was recognised
 GROWTH = 0.06  # [s] in which the damping grows by e while more is handed out
 FORGET = 3.0  # as the damping grows by e, what was seen with less of it shrinks by e^FORGET
+SLOWEST = 1.0  # [1/s] of the law's D / M from which the damping grows: nothing grows from zero
 TAKES_PART = 0.2  # share of the busiest axis' activity that makes an axis part of a bounce
 
 
@@ -72,7 +73,7 @@ def damp(p, s, contact, dt):
     share = min(1.0 / FORGET, dt / GROWTH)
     for i in range(6):
         if o.activity[i] >= TAKES_PART * busiest and p.enabled[i] != 0.0:
-            damping = max(contact.damping[i], s.damping[i])
+            damping = max(contact.damping[i], s.damping[i], SLOWEST * s.mass[i])
             most = max(p.max_contact_damping[i // 3], damping)
             contact.damping[i] = clip(damping * (1.0 + share), damping, most)
             enough = p.contact_ratio * contact.damping[i] / (p.loop_delay + s.mass[i] / contact.damping[i])

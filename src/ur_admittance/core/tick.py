@@ -5,7 +5,7 @@
     2 from the wrench to a twist                   law.py
       2.1 normal of the surface that is touched    surface.py
       2.2 axes in which the law acts               control_axes.py
-      2.3 contact: its stiffness, enough damping   contact.py
+      2.3 contact: its stiffness, enough damping   contact.py, power.py
       2.4 damping that varies with speed and place variable.py
       2.5 mass, damping and spring of one axis     admittance.py
       2.6 axes under force control                 force_axes.py

@@ -112,7 +112,8 @@ def _law(record: np.void, p: Parameters) -> None:
 def loop_delay(p: Parameters) -> float:
     """From a force to the motion it causes [s]: the sensor, the wrench filter, one tick, the arm's response."""
     response = p.robot.response_time or TYPICAL_RESPONSE
-    return p.sensor.delay + response + 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ)) + 1.0 / p.control_rate
+    filtered = 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ))
+    return p.sensor.delay + response + filtered + 1.0 / p.control_rate
 
 
 def internal_mass(p: Parameters) -> Array:

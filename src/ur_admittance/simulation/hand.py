@@ -58,7 +58,8 @@ class Hand:
         damping: tuple[float, float] = (60.0, 1.0),
         mass: float = 0.0,
     ) -> None:
-        """Hold the tool where it is now and follow ``path``; mass: of the hand's own body [kg]. Use ``World.grab``, which fills in time and pose."""
+        """Hold the tool where it is now and follow ``path``. Use ``World.grab``, which fills in time and pose.
+        mass: of the hand's own body [kg]."""
         self._grip_at(grip)
         self._path, self._profile, self._since = path, None, time
         self._plant["hand_stiffness"], self._plant["hand_damping"] = stiffness, damping
