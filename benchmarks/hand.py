@@ -3,7 +3,8 @@
     python -m benchmarks.hand --first 0 --count 1500 --out before.json
 
 Every case is drawn from its number alone: type, pose, tool, delays, sensor, surface, grip and law. A hand, half of them
-with a mass, leads the tool into a surface and holds it there. Even numbers are for choosing constants, odd ones for reports.
+with a mass, leads the tool into a surface and holds it there. Even numbers are for choosing constants, odd ones for
+reports.
 """
 
 import argparse
@@ -141,8 +142,8 @@ def draw_free(number: int) -> tuple[Case, dict[str, Any]]:
 
 
 def unavoidable(case: Case, speed: float, hand: float) -> float:
-    """Force [N] in the sensor that no controller could avoid. The tool touches with ``speed`` [m/s] while a hand presses
-    with ``hand`` [N]; the arm moves on for the dead time (sensor, one period, servo), and then brakes as hard as the
+    """Force [N] in the sensor that no controller could avoid. The tool touches with ``speed`` [m/s] while a hand
+    presses with ``hand`` [N]; the arm moves on for the dead time (sensor, one period, servo), and then brakes as hard as the
     limits of acceleration allow, through the servo's lag. In joint space, y: command after the lag, n: surface normal,
 
         M q'' = kp (y - q) + kd (y' - q') + J^T n (hand - K x),   x = n . J q: how deep the tool is in the surface
@@ -239,7 +240,7 @@ def report(outcomes: list[Outcome]) -> None:
     print(f"trips that the best braking could avoid: {sum(o.bound < o.limit for o in trips)} of {len(trips)}")
     for o in sorted(bounces, key=lambda o: -max(o.bounce, o.hand_bounce)):
         print(
-            f"  {o.number}: {o.bounce:.3g} N (hand {o.hand_bounce:.3g}), {o.robot} {o.law} {o.stiffness / 1e3:.3g} kN/m,"
+            f"  {o.number}: {o.bounce:.3g} N, hand {o.hand_bounce:.3g}, {o.robot} {o.law} {o.stiffness / 1e3:.3g} kN/m,"
             f" grip {o.grip:.0f} N/m {o.hand_mass:.2f} kg, {1e3 * o.delay:.0f} ms, {1e3 * o.speed:.0f} mm/s"
         )
 

@@ -13,12 +13,12 @@ K is seen from the command: the surface in series with the arm's own compliance.
 - Hit. A hand drives the tool into something: K is the slope of the opposing force over the displacement within 10 ms,
   if it is steeper than shaking the mass of the law at 5 Hz would make it, M (2 pi 5 Hz)^2: 7.9 kN/m for 8 kg.
 
-They are fast, and leave holes: no threshold on stiffness tells every wall from every hand. What they miss is found by the
-energy that a bounce needs (power.py), a few periods later.
+They are fast, and leave holes: no threshold on stiffness tells every wall from every hand. What they miss is found by
+the energy that a bounce needs (power.py), a few periods later.
 
 None of them responds when a hand guides the arm in free space: the arm does not run into the hand, and people do not
-shake a tool that fast. Damping is only ever raised above what the user chose, kept until the contact is lost (a hand and a
-wall cancel in the sensor, so by hand: until the tool has left the place), and then returned smoothly.
+shake a tool that fast. Damping is only ever raised above what the user chose, kept until the contact is lost (by hand:
+until the tool has left the place, as hand and wall cancel in the sensor), and then returned smoothly.
 """
 
 import math
