@@ -143,7 +143,7 @@ def draw_free(number: int) -> tuple[Case, dict[str, Any]]:
 
 def unavoidable(case: Case, speed: float, hand: float) -> float:
     """Force [N] in the sensor that no controller could avoid. The tool touches with ``speed`` [m/s] while a hand
-    presses with ``hand`` [N]; the arm moves on for the dead time (sensor, one period, servo), and then brakes as hard as
+    presses with ``hand`` [N]; the arm moves on for the dead time (sensor, one period, servo), then brakes as hard as
     the limits of acceleration allow, through the servo's lag. In joint space, y: command after the lag, n: normal,
 
         M q'' = kp (y - q) + kd (y' - q') + J^T n (hand - K x),   x = n . J q: how deep the tool is in the surface

@@ -98,11 +98,11 @@ def test_the_damping_grows_to_its_limit_while_energy_leaves_and_no_further() -> 
 
 def test_what_was_handed_out_before_the_damping_grew_does_not_make_it_grow_for_long() -> None:
     axis = unfiltered()
-    axis.run(0.6, 10.0, 0.02, 5.0, math.pi)
-    grown = axis.damping
-    axis.run(2.0, 0.0, 0.0, 5.0, 0.0)
-    assert 64.0 < axis.damping < 6.0 * grown
-    assert axis.damping < axis.params["max_contact_damping"][0, 0]
+    while axis.damping == 0.0:
+        axis.run(0.01, 10.0, 0.02, 5.0, math.pi)
+        assert axis.time < 1.0
+    axis.run(2.0, 0.0, 0.0, 5.0, 0.0)  # the bounce has ended
+    assert 64.0 < axis.damping < 5.0 * 64.0
 
 
 def test_a_law_without_damping_gets_some() -> None:

@@ -67,7 +67,7 @@ def observe(p, s, wrench, velocity, R, driven, dt):
     for a in range(0, 6, 3):
         rotate_back(R, model_twist[a : a + 3], v[a : a + 3])
         rotate_back(R, velocity[a : a + 3], measured[a : a + 3])
-    fresh = smoothing(p.filter_cutoff_hz, dt)
+    fresh, slow = smoothing(p.filter_cutoff_hz, dt), smoothing(BAND_LOW_HZ, dt)
     contact = s.contact
     hit = contact.hit
     watch_power(p, contact, wrench, measured, v, dt)
@@ -76,7 +76,7 @@ def observe(p, s, wrench, velocity, R, driven, dt):
     for i in range(6):
         by_itself = driven or p.force_axes[i] != 0.0
         touch(p, contact, wrench[i], v[i], by_itself, i, dt)
-        stiffness = oscillation_stiffness(contact.oscillation, wrench[i], v[i], fresh, i, dt)
+        stiffness = oscillation_stiffness(contact.oscillation, wrench[i], v[i], fresh, slow, i, dt)
         if contact.ran_into[i] != 0.0:
             stiffness = max(impact_stiffness(contact.impact, wrench[i], v[i], fresh, i, dt), stiffness)
         if not by_itself:
@@ -147,9 +147,8 @@ def impact_stiffness(impact, force, v, fresh, i, dt):
 
 
 @kernel
-def oscillation_stiffness(o, force, v, fresh, i, dt):
+def oscillation_stiffness(o, force, v, fresh, slow, i, dt):
     """Stiffness behind an oscillation that does not decay, 0: there is none."""
-    slow = smoothing(BAND_LOW_HZ, dt)
     o.displacement[i] += v * dt - slow * o.displacement[i]
     o.displacement_filtered[i] += fresh * (o.displacement[i] - o.displacement_filtered[i])
     o.slow_force[i] += slow * (force - o.slow_force[i])
