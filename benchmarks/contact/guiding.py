@@ -49,7 +49,7 @@ def guide(seed: int, minutes: float, changes: dict[str, Any] | None = None) -> G
         return False
 
     while stage.time < 60.0 * minutes:
-        path, seconds = _motion(rng, home - stage.position)
+        path, seconds = motion(rng, home - stage.position)
         stiffness = math.exp(rng.uniform(math.log(HAND[0]), math.log(HAND[1])))
         damping = 2.0 * rng.uniform(0.2, 0.8) * math.sqrt(1.5 * stiffness)
         grip = {"stiffness": (stiffness, 0.015 * stiffness), "damping": (damping, 0.015 * damping)}
@@ -67,7 +67,7 @@ def guide(seed: int, minutes: float, changes: dict[str, Any] | None = None) -> G
     )
 
 
-def _motion(rng: Any, back: Array) -> tuple[Path, float]:
+def motion(rng: Any, back: Array) -> tuple[Path, float]:
     """A path from where the tool is, `back` from home [m], and its duration [s]."""
     kind = rng.integers(4)
     if kind == 0:

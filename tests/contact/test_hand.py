@@ -8,8 +8,10 @@ import pytest
 
 from benchmarks.contact.cases import hand_into_wall
 from benchmarks.contact.guiding import guide
+from benchmarks.hand import judge
 from ur_admittance.apps.scenarios import Setup, Stage, run_scenario
 from ur_admittance.core.records import Mode
+from ur_admittance.params import preset
 from ur_admittance.simulation import Environment
 
 LONG = bool(os.environ.get("SWEEP"))
@@ -22,6 +24,42 @@ def test_a_hand_presses_the_tool_on_a_wall_without_bouncing(stiffness: float, fo
     assert result["stopped"] == 0.0
     assert result["residual"] < 1.0
     assert result["mean"] == pytest.approx(force, rel=0.25)  # less the threshold of motion
+
+
+def test_a_bounce_too_slow_and_too_soft_for_any_threshold_dies_down() -> None:
+    """6 kN/m: less steep than a hand may be, and 4.0 Hz."""
+    result = hand_into_wall(0, 6e3, 15.0, 500.0, speed=0.1)
+    assert result["stopped"] == 0.0
+    assert result["residual"] < 1.0
+
+
+def test_fast_hand_guiding_into_a_wall_of_10_kilonewtons_per_metre_does_not_bounce() -> None:
+    law = preset("hand_guiding").flat()
+    changes = {
+        name: law[name] for name in ("admittance.mass", "admittance.damping_ratio", "admittance.filter_coefficient")
+    }
+    result = hand_into_wall(0, 1e4, 30.0, 2000.0, speed=0.2, **changes)
+    assert result["residual"] < 1.0
+
+
+@pytest.mark.parametrize("number", [8, 32, 60, 638, 1484, 1500, 1912, 2958])
+def test_contacts_that_used_to_bounce_for_ever(number: int) -> None:
+    """Hands of all kinds, 3 to 200 kN/m: 19 to 190 N of bounce before the power at the tool was watched."""
+    [outcome] = judge(range(number, number + 1))
+    assert outcome.touched
+    assert not outcome.stop
+    assert max(outcome.bounce, outcome.hand_bounce) < 1.0
+
+
+def test_the_damping_stays_while_a_hand_presses_though_the_sensor_feels_next_to_nothing() -> None:
+    stage = Stage(Setup(), environment=Environment.wall(3e4, gap=0.02))
+    reach = np.array([0.06, 0.0, 0.0, 0.0, 0.0, 0.0])
+    stage.world.grab(lambda t: reach * min(1.0, t / 1.0), stiffness=(700.0, 30.0))
+    stage.run(6.0)
+    command = stage.finish().command
+    last = command[command["mode"] == Mode.ACTIVE][-1000:]
+    assert np.abs(last["wrench_tcp"][:, 0]).max() < 3.0  # hand and wall cancel
+    assert last["damping"][:, 0].min() > 300.0
 
 
 def test_without_the_stabiliser_the_same_hand_bounces_or_trips_the_force_limit() -> None:

@@ -23,8 +23,8 @@ FREQUENCIES_HZ = np.geomspace(0.1, 100.0, 300)
 RIGID = 1e7  # [N/m] stiffer than anything a tool touches
 
 
-def compliance(loop: Loop, frequency_hz: Array) -> Complex:
-    """P(iw) [m/N] of the tool at these frequencies."""
+def answer(loop: Loop, frequency_hz: Array) -> tuple[Complex, Complex]:
+    """How the tool moves at these frequencies [m/N]: as the law answers a force in the sensor, and as the arm bends."""
     T, arm = loop.period, loop.arm
     s = 2j * math.pi * frequency_hz
     z = np.exp(s * T)
@@ -38,12 +38,18 @@ def compliance(loop: Loop, frequency_hz: Array) -> Complex:
         offset = (drive[0] + law[0, 1] * drive[1] / (z - law[1, 1])) / (z - 1.0)
     command = offset * _low_pass(loop.cutoff_hz, T, z)  # for a force on the sensor
     felt = _low_pass(ACCELERATION_CUTOFF_HZ, T, z) * ((1.0 - 1.0 / z) / T) ** 2  # acceleration of the command
-    command = command / (1.0 - loop.compensated_mass * command * felt)
-    robot = hold**2 * np.exp(-s * loop.delay) / (1.0 + s * loop.lag)
+    command = command / (1.0 - loop.removed_mass * command * felt)
+    robot = hold**2 * np.exp(-s * (loop.delay + loop.sensor_delay)) / (1.0 + s * loop.lag)
     stiffness = arm.mass * s**2 + arm.damping * s + arm.stiffness
     follow = (arm.damping * s + arm.stiffness) / stiffness
-    moved = mean * command * robot * follow
-    return np.asarray((moved + 1.0 / stiffness) / (1.0 + moved * loop.tool_mass * s**2))
+    return np.asarray(mean * command * robot * follow), np.asarray(1.0 / stiffness)
+
+
+def compliance(loop: Loop, frequency_hz: Array) -> Complex:
+    """P(iw) [m/N] of the tool at these frequencies."""
+    moved, bent = answer(loop, frequency_hz)
+    s = 2j * math.pi * frequency_hz
+    return np.asarray((moved + bent) / (1.0 + moved * loop.tool_mass * s**2))
 
 
 def impedance(loop: Loop, frequency_hz: Array) -> Complex:

@@ -1,7 +1,8 @@
 """The loop in contact as one matrix: state(k + 1) = A state(k). Stable when no eigenvalue is larger than 1.
 
 Between two ticks the robot is continuous: the commands, one per tick, are joined by straight lines, come out of the
-delay, pass the servo's lag and move the arm, which rests on a surface F = K x + C x'. Exact for this input.
+delay, pass the servo's lag and move the arm, which rests on a surface F = K x + C x', or is held by a hand, which adds
+m x''. Exact for this input.
 At a tick the law, with its exact integrator, takes the mean force of the last period through the filter.
 """
 
@@ -20,18 +21,19 @@ TICKWISE = ("force", "filtered", "rate", "offset", "expected_lag", "acceleration
 ROUNDING = 1e-7  # of eigenvalues: free positions have several that are exactly 1
 
 
-def contact_matrix(loop: Loop, stiffness: float, damping: float = 0.0) -> Array:
-    """A of the loop on a surface of this stiffness [N/m] and damping [Ns/m]; 0: free space."""
+def contact_matrix(loop: Loop, stiffness: float, damping: float = 0.0, mass: float = 0.0) -> Array:
+    """A of the loop on a surface, or in a hand, of this stiffness [N/m], damping [Ns/m], mass [kg]; 0: free space."""
     T = loop.period
-    ticks = int(loop.delay / T + 1e-9)  # whole ticks of the delay, and what is left of it
-    rest = max(0.0, loop.delay - ticks * T)
+    delay = loop.delay + loop.sensor_delay  # one after the other in the loop: it makes no difference where
+    ticks = int(delay / T + 1e-9)  # whole ticks of the delay, and what is left of it
+    rest = max(0.0, delay - ticks * T)
     first = len(PLANT) + len(TICKWISE)
     unit = np.eye(first + ticks + 2)
     x = unit[PLANT.index("x")]
     force, filtered, rate, offset, expected_lag, acceleration = unit[len(PLANT) : first]
     command = [x, *unit[first:]]  # command[j]: where the tool should be j ticks before the end of this one
 
-    sensed = -force + loop.compensated_mass * acceleration
+    sensed = -force + loop.removed_mass * acceleration
     filtered = filtered + weight_of_new(loop.cutoff_hz, T) * (sensed - filtered)
     law, drive = law_step(loop)
     new_offset = law[0, 0] * offset + law[0, 1] * rate + drive[0] * filtered
@@ -51,7 +53,7 @@ def contact_matrix(loop: Loop, stiffness: float, damping: float = 0.0) -> Array:
     plant = np.vstack([unit[: len(PLANT)], np.zeros(len(unit))])  # and the integral of the force
     for u0, u1, h in ((start, corner, rest), (corner, end, T - rest)):
         if h > 1e-9:
-            through, held, ramp = straight_line(loop, stiffness, damping, h)
+            through, held, ramp = straight_line(loop, stiffness, damping, mass, h)
             plant = through @ plant + np.outer(held, u0) + np.outer(ramp, (u1 - u0) / h)
     mean_force = plant[-1] / T
     tickwise = [mean_force, filtered, rate, new_offset, expected_lag, acceleration]
@@ -67,20 +69,21 @@ def law_step(loop: Loop) -> tuple[Array, Array]:
     return E[:2, :2], E[:2, 2]
 
 
-def straight_line(loop: Loop, stiffness: float, damping: float, h: float) -> tuple[Array, Array, Array]:
+def straight_line(loop: Loop, stiffness: float, damping: float, mass: float, h: float) -> tuple[Array, Array, Array]:
     """Robot on the surface over h seconds while its command runs along a line u0 + u1 t:
     state -> through @ state + held u0 + ramp u1, state: y, x, speed, integral of the sensed force."""
     arm, fast = loop.arm, 1.0 / max(loop.lag, 1e-4)
+    moved = arm.mass + mass
     Z = np.zeros((6, 6))
     y, x, v, integral, u, slope = range(6)
     Z[y, [y, u]] = -fast, fast
     Z[x, v] = 1.0
-    Z[v, y] = (arm.stiffness - arm.damping * fast) / arm.mass
-    Z[v, x] = -(arm.stiffness + stiffness) / arm.mass
-    Z[v, v] = -(arm.damping + damping) / arm.mass
-    Z[v, u] = arm.damping * fast / arm.mass
+    Z[v, y] = (arm.stiffness - arm.damping * fast) / moved
+    Z[v, x] = -(arm.stiffness + stiffness) / moved
+    Z[v, v] = -(arm.damping + damping) / moved
+    Z[v, u] = arm.damping * fast / moved
     Z[integral, [x, v]] = stiffness, damping
-    Z[integral] += loop.tool_mass * Z[v]  # the tool's inertia is felt as a force
+    Z[integral] += (loop.tool_mass + mass) * Z[v]  # inertia beyond the sensor is felt as a force
     Z[u, slope] = 1.0
     E = exponential(Z * h)
     return E[:4, :4], E[:4, u], E[:4, slope]
@@ -99,14 +102,14 @@ def exponential(A: Array) -> Array:
     return total
 
 
-def spectral_radius(loop: Loop, stiffness: float, damping: float = 0.0) -> float:
+def spectral_radius(loop: Loop, stiffness: float, damping: float = 0.0, mass: float = 0.0) -> float:
     """Largest eigenvalue: by this factor an oscillation changes per tick."""
-    return float(np.abs(np.linalg.eigvals(contact_matrix(loop, stiffness, damping))).max())
+    return float(np.abs(np.linalg.eigvals(contact_matrix(loop, stiffness, damping, mass))).max())
 
 
-def is_stable(loop: Loop, stiffness: float, damping: float = 0.0) -> bool:
-    """Whether contact with a surface of this stiffness [N/m] and damping [Ns/m] dies down."""
-    return spectral_radius(loop, stiffness, damping) <= 1.0 + ROUNDING
+def is_stable(loop: Loop, stiffness: float, damping: float = 0.0, mass: float = 0.0) -> bool:
+    """Whether contact with a surface, or a hand, of this stiffness [N/m], damping [Ns/m] and mass [kg] dies down."""
+    return spectral_radius(loop, stiffness, damping, mass) <= 1.0 + ROUNDING
 
 
 def weight_of_new(cutoff_hz: float, T: float) -> float:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ur_admittance.core.wrench import compensated_inertia
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import TYPICAL_RESPONSE, internal_mass
 
@@ -44,11 +45,17 @@ class Loop:
     period: float = 0.002  # [s]
     delay: float = 0.010  # pure delay of the robot [s]
     lag: float = SERVO_LAG  # time constant of its servo [s]
+    sensor_delay: float = 0.0  # from a force to its reading [s]
     tool_mass: float = 0.0  # beyond the sensor [kg]
     compensated_mass: float = 0.0  # of it, what the controller takes off the wrench [kg]
     tracking_gain: float = 0.0  # [1/s]
     assumed_response: float = 0.0  # robot.response_time [s]
     arm: Arm = Arm()
+
+    @property
+    def removed_mass(self) -> float:
+        """What is really taken off: no more than leaves the law heavier than the tool [kg]."""
+        return float(compensated_inertia(self.compensated_mass, self.mass))
 
     @property
     def filter_time(self) -> float:
@@ -57,8 +64,8 @@ class Loop:
 
     @property
     def loop_delay(self) -> float:
-        """T_eq = delay + servo lag + filter + one tick [s]."""
-        return self.delay + self.lag + self.filter_time + self.period
+        """T_eq = sensor + filter + one tick + delay + servo lag [s]."""
+        return self.sensor_delay + self.delay + self.lag + self.filter_time + self.period
 
     def with_damping(self, damping: float) -> "Loop":
         return replace(self, damping=damping)
@@ -85,6 +92,7 @@ def loop_of(
         period=1.0 / parameters.control_rate,
         delay=usual_delay if delay is None else delay,
         lag=usual_lag if lag is None else lag,
+        sensor_delay=parameters.sensor.delay,
         tool_mass=tool.mass,
         compensated_mass=tool.mass if tool.inertia_compensation else 0.0,
         tracking_gain=parameters.tracking.velocity_gain[axis],
@@ -103,9 +111,10 @@ def loop_of_record(params: np.void, axis: int = 2) -> Loop:
         damping=float(params["damping"][axis]),
         stiffness=float(params["stiffness"][axis]),
         cutoff_hz=float(params["filter_cutoff_hz"]),
-        period=float(params["loop_delay"]) - (response or TYPICAL_RESPONSE) - filter_time,
+        period=float(params["loop_delay"] - params["sensor_delay"]) - (response or TYPICAL_RESPONSE) - filter_time,
         delay=delay,
         lag=lag,
+        sensor_delay=float(params["sensor_delay"]),
         tool_mass=float(np.linalg.norm(params["tool_weight_base"])) / GRAVITY,
         compensated_mass=float(params["tool_inertia_mass"]),
         tracking_gain=float(params["tracking_gain"][axis]),

@@ -1,6 +1,7 @@
 """How stiff a surface may be, how much damping a surface needs, how the arm feels to a hand. READ FIRST.
 
-    margin(parameters).stable_stiffness      the live read-out of the controller, 0.2 ms
+    margin(parameters).stable_stiffness      the live read-out of the controller, 10 ms when parameters change
+    margin(parameters).lightest_mass         what a hand can hold: hand.py
     minimum_damping(loop, 1e4)               exact, from the eigenvalues of discrete.py
 
 On a surface of stiffness K an arm that responds after T_eq = delay + servo lag + filter + one tick bounces unless about
@@ -15,6 +16,7 @@ import numpy as np
 
 from ur_admittance.analysis.compliance import RIGID, edge_of_stability, impedance, passive_up_to
 from ur_admittance.analysis.discrete import is_stable
+from ur_admittance.analysis.hand import lightest_mass
 from ur_admittance.analysis.loop import Arm, Loop, loop_of, loop_of_record
 from ur_admittance.params import Parameters
 
@@ -35,6 +37,14 @@ class Margin:
     passive_up_to: float  # [Hz]
     apparent_mass: float  # [kg] felt at 1 Hz
     apparent_damping: float  # [Ns/m]
+    apparent_stiffness: float  # of an arm that bends before its law yields: then no mass is felt [N/m], 0: it does not
+    mass: float  # inside the law, after compensate_mass [kg]
+    lightest_mass: float  # of the law that a hand can hold with this damping [kg], 0: any
+
+    @property
+    def can_be_held(self) -> bool:
+        """Whether the tool is quiet in a hand."""
+        return self.mass >= self.lightest_mass
 
 
 def largest_safe_stiffness(loop: Loop) -> float:
@@ -90,12 +100,13 @@ def passive_frequency_rule(loop: Loop) -> float:
 
 def apparent_mass_rule(loop: Loop) -> float:
     """M + m_tool + D T_eq [kg]: a late damper feels like a mass."""
-    return loop.mass + loop.tool_mass - loop.compensated_mass + loop.damping * loop.loop_delay
+    return loop.mass + loop.tool_mass - loop.removed_mass + loop.damping * loop.loop_delay
 
 
 def margin_of(loop: Loop, axis: int = 2, assumed: bool = False) -> Margin:
     omega = 2.0 * math.pi * FEEL_HZ
     felt = complex(impedance(loop, np.array([FEEL_HZ]))[0])
+    inertia = felt.imag / omega + loop.stiffness / omega**2  # the law's spring is felt as a spring
     return Margin(
         axis=axis,
         loop_delay=loop.loop_delay,
@@ -103,8 +114,11 @@ def margin_of(loop: Loop, axis: int = 2, assumed: bool = False) -> Margin:
         stable_stiffness=edge_of_stability(loop),
         safe_stiffness=largest_safe_stiffness(loop),
         passive_up_to=passive_up_to(loop),
-        apparent_mass=felt.imag / omega + loop.stiffness / omega**2,  # the spring is felt as a spring
+        apparent_mass=max(inertia, 0.0),
         apparent_damping=felt.real,
+        apparent_stiffness=max(-inertia * omega**2, 0.0),
+        mass=loop.mass,
+        lightest_mass=lightest_mass(loop),
     )
 
 

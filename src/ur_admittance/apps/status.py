@@ -83,7 +83,8 @@ def _margin(reader: TelemetryReader, revision: int) -> str:
     stiffness = margin.stable_stiffness
     surface = "on any surface" if np.isinf(stiffness) else f"on surfaces up to {stiffness / 1e3:.1f} kN/m"
     guess = ", response time assumed" if margin.assumed else ""
-    return f"stable {surface} (delay {1e3 * margin.loop_delay:.0f} ms{guess})"
+    light = "" if margin.can_be_held else f"; too light for a hand: {margin.mass:.2g} of {margin.lightest_mass:.2g} kg"
+    return f"stable {surface} (delay {1e3 * margin.loop_delay:.0f} ms{guess}){light}"
 
 
 def show(name: str) -> None:

@@ -73,6 +73,7 @@ def stability(
         chosen = AXES.index(axis) if axis else margin(parameters, arm).axis
         loop = loop_of(parameters, chosen, arm, pure, lag)
     result = figures(loop, chosen, stiffness, parameters.robot.response_time == 0.0)
+    result["asked_mass"] = parameters.admittance.mass[chosen]
     if figure is not None:
         from ur_admittance.analysis.map import save
 
@@ -125,6 +126,7 @@ def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[st
         "loop_delay_s": loop.loop_delay,
         "delay_s": loop.delay,
         "servo_lag_s": loop.lag,
+        "sensor_delay_s": loop.sensor_delay,
         "filter_s": loop.filter_time,
         "response_assumed": assumed,
         "arm_stiffness": loop.arm.stiffness,
@@ -137,6 +139,9 @@ def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[st
         "passive_up_to_hz": felt.passive_up_to,
         "apparent_mass": felt.apparent_mass,
         "apparent_damping": felt.apparent_damping,
+        "apparent_stiffness": felt.apparent_stiffness,
+        "lightest_mass": felt.lightest_mass,
+        "can_be_held": felt.can_be_held,
     }
 
 
@@ -148,6 +153,8 @@ def _print(r: dict[str, Any], stabilizer: bool) -> None:
     help_ = ", where the stabiliser has to help" if finite and stabilizer else ""
     source = "typical, not measured: see measure-response" if r["response_assumed"] else "of this robot"
     parts = f"delay {1e3 * r['delay_s']:.1f}, servo {1e3 * r['servo_lag_s']:.1f} ({source})"
+    if r["sensor_delay_s"] > 0.0:
+        parts = f"sensor {1e3 * r['sensor_delay_s']:.1f}, {parts}"
     verdict = "stable" if r["stable_there"] else "bounces"
     lines = [
         ("axis", f"{r['axis']}, mass {r['mass']:.3g} kg inside, damping {r['damping']:.3g} Ns/m"),
@@ -158,11 +165,37 @@ def _print(r: dict[str, Any], stabilizer: bool) -> None:
             f"on {r['stiffness'] / 1e3:g} kN/m",
             f"{verdict}; needs at least {r['minimum_damping']:.3g} Ns/m, better {r['recommended_damping']:.3g}",
         ),
-        ("passive to a hand", f"up to {r['passive_up_to_hz']:.2g} Hz; shaken faster, the arm gives energy back"),
-        ("feels like", f"{r['apparent_mass']:.3g} kg and {r['apparent_damping']:.3g} Ns/m at 1 Hz"),
+        ("passive to a hand", _passive(r["passive_up_to_hz"])),
+        ("feels like", _feel(r)),
+        ("in a hand", _held(r)),
     ]
     for name, text in lines:
         typer.echo(f"{name:18} {text}")
+
+
+def _passive(frequency: float) -> str:
+    if math.isinf(frequency):
+        return "however fast it is shaken"
+    return f"up to {frequency:.2g} Hz; shaken faster, the arm gives energy back"
+
+
+def _feel(r: dict[str, Any]) -> str:
+    if r["apparent_stiffness"] > 0.0:
+        return f"{r['apparent_damping']:.3g} Ns/m at 1 Hz and no mass: the arm bends before it yields"
+    return f"{r['apparent_mass']:.3g} kg and {r['apparent_damping']:.3g} Ns/m at 1 Hz"
+
+
+def _held(r: dict[str, Any]) -> str:
+    """The mass that a hand can hold, and how much of it is left."""
+    taken = r["asked_mass"] - r["mass"]
+    inside = f"{r['mass']:.3g} kg inside"
+    if taken > 0.0:
+        inside += f", {taken:.3g} of the {r['asked_mass']:.3g} asked for are taken off by compensate_mass"
+    if not r["can_be_held"]:
+        return f"it buzzes: the law needs {r['lightest_mass']:.3g} kg ({inside})"
+    if r["lightest_mass"] == 0.0:
+        return f"quiet with any mass ({inside})"
+    return f"quiet from {r['lightest_mass']:.3g} kg on ({inside}); a pose that is light sideways needs a third more"
 
 
 @shared_options

@@ -68,7 +68,12 @@ def check_params(p):
     for i in range(3):
         if not p.workspace_min[i] <= p.workspace_max[i]:
             return False
-    if not (p.response_time >= 0.0 and p.loop_delay >= 0.0 and 0.0 < p.travel_damping <= 1.0 and p.travel_speed > 0.0):
+    if not (
+        p.response_time >= 0.0
+        and p.loop_delay >= p.sensor_delay >= 0.0
+        and 0.0 < p.travel_damping <= 1.0
+        and p.travel_speed > 0.0
+    ):
         return False
     if not (p.response_time < ABSURD and p.loop_delay < ABSURD and p.contact_ratio > 0.0 and p.normal_time >= 0.0):
         return False

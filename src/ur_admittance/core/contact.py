@@ -10,18 +10,22 @@ K is seen from the command: the surface in series with the arm's own compliance.
 - Impact. An arm that moves by itself (force axes, a moving reference) runs into something: K = -df/dx since it touched.
 - Oscillation. The force oscillates for three periods or more above 4 Hz and does not decay:
   K = -mean(x f) / mean(x^2) over the last 0.2 s.
-- Hit. A hand drives the tool into something: K is the slope of the opposing force over the displacement within 30 ms,
+- Hit. A hand drives the tool into something: K is the slope of the opposing force over the displacement within 10 ms,
   if it is steeper than shaking the mass of the law at 5 Hz would make it, M (2 pi 5 Hz)^2: 7.9 kN/m for 8 kg.
 
+They are fast, and leave holes: no threshold on stiffness tells every wall from every hand. What they miss is found by
+the energy that a bounce needs (power.py), a few periods later.
+
 None of them responds when a hand guides the arm in free space: the arm does not run into the hand, and people do not
-shake a tool that fast. Damping is only ever raised above what the user chose, kept until the contact is lost, and then
-returned smoothly.
+shake a tool that fast. Damping is only ever raised above what the user chose, kept until the contact is lost (by hand:
+until the tool has left the place, as hand and wall cancel in the sensor), and then returned smoothly.
 """
 
 import math
 
 from .compile import from_here, kernel, vec6
 from .contact_record import CONTACT_FLOATS
+from .power import damp, hands_out, hold, watch_power
 from .spatial import rotate_back
 from .wrench import smoothing
 
@@ -42,42 +46,50 @@ HALF_PERIOD = (0.015, 0.125)  # [s] shortest and longest: 33 to 4 Hz
 SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
 HALF_CYCLES = 6
 
-HIT_TIME = 0.03  # [s] of the slope of force over displacement
+HIT_TIME = 0.01  # [s] of the slope of force over displacement
 HIT_FORCE = (5.0, 0.5)  # standard deviation of the force in that time that counts
 HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a hand imitates by shaking at 5 Hz
+STIFFER = 2.0  # damped, a hand looks stiffer than it is: what follows a hit must be this many times as stiff to count
 EXPLAINED = 0.6  # share of the variance of the force that the displacement must explain
-HOLD = 0.5  # [s] without the force of a hit before the hit is over
-AWAY = (0.005, 0.05)  # distance along that force after which the hit is over
+AWAY = (0.005, 0.05)  # distance after which a contact by hand is over ...
+PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the tool into it
 
 
 @kernel
-def observe(p, s, wrench, R, driven, dt):
+def observe(p, s, wrench, velocity, R, driven, dt):
     """Contact, stiffness and needed damping of every control axis.
 
-    wrench: about the TCP, control axes, before the deadband. R: R_base_control. driven: the reference moves by itself.
+    wrench: about the TCP, control axes, before the deadband. velocity: measured TCP twist, base axes.
+    R: R_base_control. driven: the reference moves by itself.
     """
-    model_twist, v = vec6(), vec6()  # how a free arm would move now, after its response time
+    model_twist, v, measured = vec6(), vec6(), vec6()  # how a free arm would move now, after its response time
     for i in range(6):
         model_twist[i] = s.lag[i] / p.response_time if p.response_time > 0.0 else s.twist[i]
-    rotate_back(R, model_twist[:3], v[:3])
-    rotate_back(R, model_twist[3:], v[3:])
-    fresh = smoothing(p.filter_cutoff_hz, dt)
+    for a in range(0, 6, 3):
+        rotate_back(R, model_twist[a : a + 3], v[a : a + 3])
+        rotate_back(R, velocity[a : a + 3], measured[a : a + 3])
+    fresh, slow = smoothing(p.filter_cutoff_hz, dt), smoothing(BAND_LOW_HZ, dt)
     contact = s.contact
     hit = contact.hit
+    watch_power(p, contact, wrench, measured, v, dt)
+    if p.stabilizer != 0.0 and hands_out(contact):
+        damp(p, s, contact, dt)
     for i in range(6):
         by_itself = driven or p.force_axes[i] != 0.0
         touch(p, contact, wrench[i], v[i], by_itself, i, dt)
-        stiffness = oscillation_stiffness(contact.oscillation, wrench[i], v[i], fresh, i, dt)
+        stiffness = oscillation_stiffness(contact.oscillation, wrench[i], v[i], fresh, slow, i, dt)
         if contact.ran_into[i] != 0.0:
             stiffness = max(impact_stiffness(contact.impact, wrench[i], v[i], fresh, i, dt), stiffness)
         if not by_itself:
             free = contact.unlimited_time >= IMPACT  # at a limit the arm does not obey the force
-            stiffness = max(stiffness, hit_stiffness(hit, wrench[i], v[i], s.mass[i], free, i, dt))
+            slope = hit_stiffness(hit, wrench[i], v[i], s.mass[i], fresh, i, dt)
+            late = contact.held[i] != 0.0 and contact.held_time[i] > IMPACT
+            if free and not (late and slope < STIFFER * contact.stiffness[i]):
+                stiffness = max(stiffness, slope)
         if stiffness > 0.0:
-            if not by_itself and hit.sign[i] == 0.0:
-                hit.sign[i] = 1.0 if wrench[i] > 0.0 else -1.0
-                hit.time[i] = hit.distance[i] = hit.time_without_force[i] = 0.0
             contact.stiffness[i] = min(stiffness, STIFFEST)
+            if not by_itself:
+                hold(contact, i)
             stiff = contact.stiffness[i] * p.loop_delay > s.damping[i]
             if p.stabilizer != 0.0 and (stiff or p.force_axes[i] != 0.0):
                 a = 0.5 * contact.stiffness[i] * p.loop_delay / p.contact_ratio
@@ -86,13 +98,24 @@ def observe(p, s, wrench, R, driven, dt):
                 sinking = wrench[i] * v[i] < 0.0 and abs(v[i]) > RUNNING[i // 3]  # on the way back the ratio is wrong
                 least = 0.0 if arriving and sinking else contact.damping[i]
                 contact.damping[i] = max(least, min(enough, p.max_contact_damping[i // 3]))
-        leave_hit(p, hit, wrench[i], v[i], i, dt)
+        leave(p, contact, measured[i], i, dt)
         touching = contact.touching[i] != 0.0 and (contact.ran_into[i] != 0.0 or p.force_axes[i] != 0.0)
-        if not touching and hit.sign[i] == 0.0 and contact.damping[i] > 0.0:
+        if not touching and contact.held[i] == 0.0 and contact.damping[i] > 0.0:
             contact.damping[i] -= min(1.0, dt / RELEASE_TIME) * contact.damping[i]
             if contact.damping[i] < s.damping[i]:
                 contact.damping[i] = 0.0
                 contact.stiffness[i] = 0.0
+
+
+@kernel
+def leave(p, contact, v, i, dt):
+    """A contact by hand is over when the tool has moved further than pressing against it could."""
+    if contact.held[i] == 0.0:
+        return
+    contact.held_time[i] += dt
+    contact.distance[i] += v * dt
+    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / contact.stiffness[i]:
+        contact.held[i] = 0.0
 
 
 @kernel
@@ -128,9 +151,8 @@ def impact_stiffness(impact, force, v, fresh, i, dt):
 
 
 @kernel
-def oscillation_stiffness(o, force, v, fresh, i, dt):
+def oscillation_stiffness(o, force, v, fresh, slow, i, dt):
     """Stiffness behind an oscillation that does not decay, 0: there is none."""
-    slow = smoothing(BAND_LOW_HZ, dt)
     o.displacement[i] += v * dt - slow * o.displacement[i]
     o.displacement_filtered[i] += fresh * (o.displacement[i] - o.displacement_filtered[i])
     o.slow_force[i] += slow * (force - o.slow_force[i])
@@ -160,9 +182,11 @@ def oscillation_stiffness(o, force, v, fresh, i, dt):
 
 
 @kernel
-def hit_stiffness(hit, force, v, mass, free, i, dt):
+def hit_stiffness(hit, filtered, v, mass, fresh, i, dt):
     """Stiffness of what a hand-guided tool hits, 0: nothing. It is the slope of force over displacement in the last
     30 ms, if that is steeper than a hand can make it by shaking the mass of the law. free: no limit holds the arm."""
+    force = hit.force[i] + (filtered - hit.force[i]) / fresh  # before the filter: it would hide the first half period
+    hit.force[i] = filtered
     recent = min(1.0, dt / HIT_TIME)
     x, f = hit.displacement[i] + v * dt, force - hit.mean_force[i]  # from their means
     hit.displacement[i] = (1.0 - recent) * x
@@ -170,10 +194,6 @@ def hit_stiffness(hit, force, v, mass, free, i, dt):
     hit.variance[i] += recent * (x * x - hit.variance[i])
     hit.covariance[i] += recent * (x * f - hit.covariance[i])
     hit.force_variance[i] += recent * (f * f - hit.force_variance[i])
-    if hit.sign[i] != 0.0 and hit.time[i] > IMPACT:  # with the damping raised, a hand looks stiffer than it is
-        return 0.0
-    if not free:
-        return 0.0
     if force * v >= 0.0 or abs(force) < HIT_FORCE[i // 3]:  # a push that ends is steep, too, but does not oppose
         return 0.0
     if hit.force_variance[i] < HIT_FORCE[i // 3] ** 2 or hit.covariance[i] > -HAND_STIFFNESS * mass * hit.variance[i]:
@@ -181,20 +201,6 @@ def hit_stiffness(hit, force, v, mass, free, i, dt):
     if hit.covariance[i] * hit.covariance[i] < EXPLAINED * hit.variance[i] * hit.force_variance[i]:
         return 0.0
     return -hit.covariance[i] / hit.variance[i]
-
-
-@kernel
-def leave_hit(p, hit, force, v, i, dt):
-    """A hit is over when its force has been gone for a while, or when the tool has moved along that force further than
-    anything stiff could have pushed it."""
-    if hit.sign[i] == 0.0:
-        return
-    hit.time[i] += dt
-    hit.distance[i] += hit.sign[i] * v * dt
-    loaded = force * hit.sign[i] > p.contact_threshold[i // 3] / 3.0
-    hit.time_without_force[i] = 0.0 if loaded else hit.time_without_force[i] + dt
-    if hit.time_without_force[i] > HOLD or hit.distance[i] > AWAY[i // 3]:
-        hit.sign[i] = 0.0
 
 
 @kernel

@@ -32,17 +32,28 @@ OSCILLATION = np.dtype(  # of the force
     ],
     align=True,
 )
+POWER = np.dtype(  # that goes through the tool into the arm
+    [
+        ("filtered", F, 6),  # measured velocity, as late as the wrench filter [m/s, rad/s]
+        ("delayed", F, 6),  # and half the sensor [m/s, rad/s]
+        ("slow_velocity", F, 6),  # below 2 Hz [m/s, rad/s]
+        ("slow_force", F, 6),  # below 2 Hz [N, Nm]
+        ("fast_once", F, 6),  # power above 2 Hz after one low-pass [W]
+        ("fast", F, 6),  # after two; negative: the arm hands energy out [W]
+        ("whole_once", F, 6),  # the same at all frequencies [W]
+        ("whole", F, 6),
+        ("activity", F, 6),  # force above 2 Hz times speed of the law, without signs [W]
+    ],
+    align=True,
+)
 HIT = np.dtype(  # of a tool that a hand guides
     [
-        ("displacement", F, 6),  # from its mean over the last 30 ms [m, rad]
-        ("mean_force", F, 6),  # over the last 30 ms [N, Nm]
+        ("force", F, 6),  # filtered, one tick ago [N, Nm]
+        ("displacement", F, 6),  # from its mean over the last 10 ms [m, rad]
+        ("mean_force", F, 6),  # over the last 10 ms [N, Nm]
         ("variance", F, 6),  # of the displacement [m2, rad2]
         ("covariance", F, 6),  # of displacement and force [Nm, Nm rad]
         ("force_variance", F, 6),  # [N2, N2 m2]
-        ("sign", F, 6),  # of the force of what was hit, 0: nothing was
-        ("time", F, 6),  # since the hit [s]
-        ("distance", F, 6),  # moved along that force since the hit [m, rad]
-        ("time_without_force", F, 6),  # [s]
     ],
     align=True,
 )
@@ -53,8 +64,12 @@ CONTACT = np.dtype(  # control axes
         ("time_without_force", F, 6),  # [s]
         ("stiffness", F, 6),  # estimated, 0: unknown [N/m, Nm/rad]
         ("damping", F, 6),  # used where the user's is smaller [Ns/m, Nms/rad]
+        ("held", F, 6),  # 1: that damping stays until the tool has left the place
+        ("held_time", F, 6),  # since then [s]
+        ("distance", F, 6),  # from there [m, rad]
         ("impact", IMPACT),
         ("oscillation", OSCILLATION),
+        ("power", POWER),
         ("hit", HIT),
         ("unlimited_time", F),  # since a limit other than acceleration has shaped the motion, at most 1 [s]
         ("normal", F, 3),  # of the surface, base axes

@@ -87,9 +87,10 @@ def ramp_parameters(p, s, u, dt):
 
 
 @kernel
-def law_twist(p, s, c, desired, dt, twist, x_next, v_next):
+def law_twist(p, s, c, velocity, desired, dt, twist, x_next, v_next):
     """M a + D (v - b) + K x = F_ext - F_des on every axis of the control frame; b is the velocity bias of force axes.
 
+    velocity: measured TCP twist, base axes.
     Out: x_next, v_next (control axes) and `twist`, the mean velocity over the step that takes the commanded pose
     from x to x_next exactly (base axes). Returns whether no wrench is left after the deadband.
     """
@@ -102,7 +103,7 @@ def law_twist(p, s, c, desired, dt, twist, x_next, v_next):
         rotate_back(R, c.wrench_tcp[a : a + 3], c.wrench_control[a : a + 3])
     driven = norm(desired[:3]) > 0.0 or norm(desired[3:]) > 0.0
     friction_cone(p, c.wrench_control)
-    observe(p, s, c.wrench_control, R, driven, dt)
+    observe(p, s, c.wrench_control, velocity, R, driven, dt)
     silent = deadband(p, c.wrench_control)
     lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)
 

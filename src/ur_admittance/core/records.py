@@ -149,7 +149,8 @@ PARAMS = np.dtype(
         ("bias_limit", F, 2),  # largest velocity bias [m/s, rad/s]
         # contact
         ("response_time", F),  # from a command to the arm's motion [s], 0: unknown
-        ("loop_delay", F),  # response time + wrench filter + one tick [s]: what damping in contact has to make up for
+        ("sensor_delay", F),  # from a force to its reading [s]
+        ("loop_delay", F),  # sensor + filter + one tick + response [s]: what damping in contact has to make up for
         ("stabilizer", F),  # 0 or 1
         ("contact_ratio", F),  # (T + M/D) K/D: the aim of the damping in contact
         ("max_contact_damping", F, 2),  # [Ns/m, Nms/rad]

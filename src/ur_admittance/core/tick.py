@@ -5,7 +5,7 @@
     2 from the wrench to a twist                   law.py
       2.1 normal of the surface that is touched    surface.py
       2.2 axes in which the law acts               control_axes.py
-      2.3 contact: its stiffness, enough damping   contact.py
+      2.3 contact: its stiffness, enough damping   contact.py, power.py
       2.4 damping that varies with speed and place variable.py
       2.5 mass, damping and spring of one axis     admittance.py
       2.6 axes under force control                 force_axes.py
@@ -55,7 +55,7 @@ OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
 IK_FAILED, NOT_FOLLOWING = int(Status.IK_FAILED), int(Status.NOT_FOLLOWING)
 COLLISION, STILL_MOVING = int(Status.COLLISION), int(Status.STILL_MOVING)
-ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION)
+ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION | Limit.JOINT_ACCELERATION)
 
 BODY = 16.0  # evidence of a collision: first body + BODY * second
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when no good period was ever measured
@@ -167,16 +167,16 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     """Steps 2 to 5: the arm yields to the wrench. Returns (Status, value, bound)."""
     ramp_parameters(p, s, u, dt)
 
+    velocity = vec6()
+    twist_of(J, u.qd, velocity)
     if p.control_frame == NORMAL:
-        velocity = vec6()
-        twist_of(J, u.qd, velocity)
         by_path = s.target_active != 0 or norm(u.reference_twist[:3]) > 0.0
         estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], s.twist[:3], by_path, dt)
     law, x_next, v_next = vec6(), vec6(), vec6()
     desired = vec6()
     desired_twist(p, s, u, desired)
     carry(s, desired)
-    silent = law_twist(p, s, c, desired, dt, law, x_next, v_next)
+    silent = law_twist(p, s, c, velocity, desired, dt, law, x_next, v_next)
     pose_error(s, R_measured, p_measured, c.pose_error)
     if norm(c.pose_error[:3]) > p.max_position_error:
         return POSITION_ERROR, norm(c.pose_error[:3]), p.max_position_error

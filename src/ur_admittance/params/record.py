@@ -120,9 +120,10 @@ def following_time(p: Parameters) -> float:
 
 
 def loop_delay(p: Parameters) -> float:
-    """From a force to the motion it causes [s]: the arm's response, the wrench filter, one tick."""
+    """From a force to the motion it causes [s]: the sensor, the wrench filter, one tick, the arm's response."""
     response = p.robot.response_time or TYPICAL_RESPONSE
-    return response + 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ)) + 1.0 / p.control_rate
+    filtered = 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ))
+    return p.sensor.delay + response + filtered + 1.0 / p.control_rate
 
 
 def internal_mass(p: Parameters) -> Array:
@@ -141,6 +142,7 @@ def internal_mass(p: Parameters) -> Array:
 
 def _contact(record: np.void, p: Parameters) -> None:
     record["response_time"] = p.robot.response_time
+    record["sensor_delay"] = p.sensor.delay
     record["loop_delay"] = loop_delay(p)
     record["stabilizer"] = p.contact.stabilizer
     record["contact_ratio"] = p.contact.ratio

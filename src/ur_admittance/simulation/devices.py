@@ -108,12 +108,13 @@ class FtSensor:
         _need_rotation("sensor.rotation", self.rotation)
 
     def parameters(self) -> dict[str, Any]:
-        """The controller's parameters for this sensor: how it is mounted and its bias at the start."""
+        """The controller's parameters for this sensor: how it is mounted, its bias at the start, its delay."""
         return {
             "sensor.sign": self.sign,
             "sensor.bias": (self.sign * np.array(self.bias)).tolist(),
             "sensor.rotation": _rpy(self.rotation),
             "sensor.position": list(self.position),
+            "sensor.delay": self.delay,
         }
 
 

@@ -1,6 +1,7 @@
 """A person's hand: it grabs the tool and leads it along a path, or pushes with a given force, and lets go.
 
-A hand that holds is a spring and a damper between the tool and where the hand wants to be. ``work`` is the work
+A hand that holds is a spring and a damper between the tool and where the hand wants to be, with or without a mass of
+its own. ``work`` is the work
 that the hand has done on the tool so far; a negative change means that the arm has pushed the hand.
 """
 
@@ -55,11 +56,14 @@ class Hand:
         grip: ArrayLike = (0.0, 0.0, 0.0),
         stiffness: tuple[float, float] = (2000.0, 30.0),
         damping: tuple[float, float] = (60.0, 1.0),
+        mass: float = 0.0,
     ) -> None:
-        """Hold the tool where it is now and follow ``path``. Use ``World.grab``, which fills in time and pose."""
+        """Hold the tool where it is now and follow ``path``. Use ``World.grab``, which fills in time and pose.
+        mass: of the hand's own body [kg]."""
         self._grip_at(grip)
         self._path, self._profile, self._since = path, None, time
         self._plant["hand_stiffness"], self._plant["hand_damping"] = stiffness, damping
+        self._plant["hand_mass"] = mass
         kernels.take_hold(self._plant, p_base_tool, R_base_tool)
 
     def push(self, profile: Profile, *, time: float, grip: ArrayLike = (0.0, 0.0, 0.0)) -> None:

@@ -77,12 +77,16 @@ class Script:
         displacements: ArrayLike,
         stiffness: tuple[float, float] = (2000.0, 30.0),
         damping: tuple[float, float] = (60.0, 1.0),
+        mass: float = 0.0,
     ) -> None:
-        """The hand holds the tool and leads it by displacements (n, 6) [m, rad], base axes, one for each period."""
+        """The hand holds the tool and leads it by displacements (n, 6) [m, rad], base axes, one for each period.
+        mass: of the hand's own body [kg]."""
+        if not mass >= 0.0:
+            raise SimulationError(f"script: grab: mass = {mass} kg: must be >= 0.")
         values = np.atleast_2d(np.asarray(displacements, dtype=float))
         part = self._part(at, len(values) * self.period)
         part["hand"] = hand.HOLDS
-        part["hand_stiffness"], part["hand_damping"] = stiffness, damping
+        part["hand_stiffness"], part["hand_damping"], part["hand_mass"] = stiffness, damping, mass
         _fill(part["hand_values"], values, "grab")
 
     # references and faults

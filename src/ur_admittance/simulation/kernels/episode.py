@@ -30,6 +30,7 @@ ROW = np.dtype(
         ("hand_values", F, 6),  # at the end of the period: wrench of a push, displacement of a grip, base axes
         ("hand_stiffness", F, 2),  # [N/m, Nm/rad] of a grip
         ("hand_damping", F, 2),  # [Ns/m, Nms/rad]
+        ("hand_mass", F),  # [kg]
         ("reference_twist", F, 6),  # [m/s, rad/s]
         ("reference_wrench", F, 6),  # [N, Nm]
     ],
@@ -63,6 +64,7 @@ def change_hand(plant, row, p_tool, R_tool, model, data):
         mj_kinematics(model, data)  # bodies are one physics step behind the joints
         plant.hand_stiffness[:] = row.hand_stiffness
         plant.hand_damping[:] = row.hand_damping
+        plant.hand_mass = row.hand_mass
         hand.take_hold(plant, p_tool, R_tool)
     else:
         hand.let_go(plant)

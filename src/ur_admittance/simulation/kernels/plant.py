@@ -49,6 +49,9 @@ PLANT = np.dtype(
         ("hand_displacement", F, 6),  # how far it has led the tool since then [m, rad]
         ("hand_stiffness", F, 2),  # [N/m, Nm/rad]
         ("hand_damping", F, 2),  # [Ns/m, Nms/rad]
+        ("hand_mass", F),  # of the hand's own body, 0: none [kg]
+        ("p_hand", F, 3),  # where that body is, base axes [m]
+        ("v_hand", F, 3),  # [m/s]
         ("hand_from", F, 3),  # hand position at the start and the end of the period [m]
         ("hand_to", F, 3),
         ("hand_velocity", F, 6),  # [m/s, rad/s]

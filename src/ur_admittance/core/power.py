@@ -1,0 +1,94 @@
+"""2.3.1  Power at the tool: an arm that hands out energy gets more damping until it does not.
+
+What touches the tool does work on the arm with the power  P = f . v,  f: measured wrench, v: measured twist. A law that
+is obeyed late takes energy up to a few hertz and hands it out above, to a wall and to a hand alike: no bounce lives
+without it. So it is the energy that is watched, not who is there. Three things make it an honest measure:
+
+- Time. The velocity is made as late as the force: it passes the wrench filter and the delay of the sensor.
+- The band. A hand that brakes the tool takes back what it gave. That is slow: power counts only where the part above
+  2 Hz and the whole are both negative.
+- All axes together. The arm bends sideways when it is pushed: one axis takes what another one hands out.
+"""
+
+import math
+
+from .compile import kernel
+from .spatial import clip
+from .wrench import smoothing
+
+SLOW_HZ = 2.0  # below, the arm is passive, and a hand moves it at will
+POWER_TIME = 0.2  # [s] of each of two low-passes in a row: most of a period of the slowest bounce
+GIVEN = 0.012  # [W] that may be handed out: free guiding stays above -1 mW, a bounce lives on 16 mW and more
+GIVEN_HELD = 0.001  # [W] the same in a contact that was recognised
+GROWTH = 0.06  # [s] in which the damping grows by e while more is handed out
+FORGET = 3.0  # as the damping grows by e, what was seen with less of it shrinks by e^FORGET
+SLOWEST = 1.0  # [1/s] of the law's D / M from which the damping grows: nothing grows from zero
+TAKES_PART = 0.2  # share of the busiest axis' activity that makes an axis part of a bounce
+
+
+@kernel
+def watch_power(p, contact, wrench, velocity, law_velocity, dt):
+    """Low-passed power of every axis. wrench, velocity (measured), law_velocity (as commanded): control axes."""
+    o = contact.power
+    fresh = smoothing(p.filter_cutoff_hz, dt)
+    late = smoothing(1.0 / (math.pi * (p.sensor_delay + 0.5 * dt)), dt)  # a reading is the mean of its period
+    slow = smoothing(SLOW_HZ, dt)
+    recent = min(1.0, dt / POWER_TIME)
+    obeys = 1.0 if contact.unlimited_time > 0.0 else 0.0  # at a limit the arm does not obey the law
+    for i in range(6):
+        o.filtered[i] += fresh * (velocity[i] - o.filtered[i])
+        o.delayed[i] += late * (o.filtered[i] - o.delayed[i])
+        v = 2.0 * o.delayed[i] - o.filtered[i]  # (1 - s T/2) / (1 + s T/2): a delay of T
+        o.slow_velocity[i] += slow * (v - o.slow_velocity[i])
+        o.slow_force[i] += slow * (wrench[i] - o.slow_force[i])
+        f = wrench[i] - o.slow_force[i]
+        o.fast_once[i] += recent * (obeys * f * (v - o.slow_velocity[i]) - o.fast_once[i])
+        o.fast[i] += recent * (o.fast_once[i] - o.fast[i])
+        o.whole_once[i] += recent * (obeys * wrench[i] * v - o.whole_once[i])
+        o.whole[i] += recent * (o.whole_once[i] - o.whole[i])
+        o.activity[i] += recent * (abs(f * law_velocity[i]) - o.activity[i])
+
+
+@kernel
+def hands_out(contact):
+    """Whether the arm hands out more than it may, over one axis or over all."""
+    o = contact.power
+    fast, whole, held = 0.0, 0.0, 0.0
+    for i in range(6):
+        fast += o.fast[i]
+        whole += o.whole[i]
+        held = max(held, contact.held[i])
+        if max(o.fast[i], o.whole[i]) < -(GIVEN_HELD if contact.held[i] != 0.0 else GIVEN):
+            return True
+    return max(fast, whole) < -(GIVEN_HELD if held != 0.0 else GIVEN)
+
+
+@kernel
+def damp(p, s, contact, dt):
+    """More damping for the axes that take part, and the stiffness that it is enough for: K = r D / (T + M/D)."""
+    o = contact.power
+    busiest = 0.0
+    for i in range(6):
+        busiest = max(busiest, o.activity[i] * p.enabled[i])
+    share = min(1.0 / FORGET, dt / GROWTH)
+    for i in range(6):
+        if o.activity[i] >= TAKES_PART * busiest and p.enabled[i] != 0.0:
+            damping = max(contact.damping[i], s.damping[i], SLOWEST * s.mass[i])
+            most = max(p.max_contact_damping[i // 3], damping)
+            contact.damping[i] = clip(damping * (1.0 + share), damping, most)
+            enough = p.contact_ratio * contact.damping[i] / (p.loop_delay + s.mass[i] / contact.damping[i])
+            contact.stiffness[i] = max(contact.stiffness[i], enough)
+            hold(contact, i)
+        o.fast_once[i] *= 1.0 - FORGET * share
+        o.fast[i] *= 1.0 - FORGET * share
+        o.whole_once[i] *= 1.0 - FORGET * share
+        o.whole[i] *= 1.0 - FORGET * share
+
+
+@kernel
+def hold(contact, i):
+    """The damping of this axis stays until the tool has left this place."""
+    if contact.held[i] == 0.0:
+        contact.held[i] = 1.0
+        contact.held_time[i] = 0.0
+    contact.distance[i] = 0.0
