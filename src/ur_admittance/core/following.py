@@ -46,7 +46,7 @@ def observe_speed(p, s, dt):
 
 @kernel
 def forgive_drift(s, dt):
-    """Of an arm that is driven by speeds: beyond SLACK the commanded position, which the robot never sees, follows it."""
+    """An arm that is driven by speeds never sees the commanded position: beyond SLACK it follows the arm."""
     for i in range(6):
         excess = max(0.0, abs(s.unexplained[i]) - SLACK)
         s.q_command[i] -= math.copysign(min(excess, DRIFT * abs(s.qd_command[i]) * dt), s.unexplained[i])
