@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core import bounds, checks, choose, law, modes, singular, tick, wrench
+from ur_admittance.core import bounds, checks, choose, law, modes, quadratic, rows, singular, tick, wrench
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel, robot_model
@@ -30,12 +30,24 @@ FROM_CORE: dict[ModuleType, tuple[str, ...]] = {
     wrench: ("ACCELERATION_CUTOFF_HZ",),
     law: ("QUIET",),
     bounds: ("ELBOW", "BRAKING", "PLANNED", "NEAR_RATE", "FAR"),
-    choose: ("SPEED", "TURNING", "SLIDING"),
+    choose: ("SPEED", "TURNING", "SLIDING", "CUTS"),
     singular: ("SINGULAR", "DAMPING", "CURVE", "AHEAD"),
     modes: ("SLACK",),
     tick: ("LEAD", "RESYNC_TIME", "RESYNC_SPEED"),
 }
-CONSTANTS = {name: float(getattr(module, name)) for module, names in FROM_CORE.items() for name in names}
+# Slack of comparisons and the end of a loop that converges: a little more or less changes no command that is compared.
+NUMERICAL: dict[ModuleType, tuple[str, ...]] = {
+    rows: ("KEPT",),
+    choose: ("NORM_KEPT",),
+    quadratic: ("VIOLATED", "STEPS"),
+}
+
+
+def _values(modules: dict[ModuleType, tuple[str, ...]]) -> dict[str, float]:
+    return {name: float(getattr(module, name)) for module, names in modules.items() for name in names}
+
+
+CONSTANTS, TOLERANCES = _values(FROM_CORE), _values(NUMERICAL)
 
 # What the peers do not have, and the value with which it does nothing.
 LEFT_OUT = {
@@ -71,7 +83,7 @@ class Setting:
     model: RobotModel
     parameters: Parameters
     params: NDArray[np.void]  # one PARAMS record
-    constants: dict[str, float] = field(default_factory=CONSTANTS.copy, kw_only=True)
+    constants: dict[str, float] = field(default_factory=lambda: CONSTANTS | TOLERANCES, kw_only=True)
 
     @property
     def home(self) -> Array:
@@ -115,10 +127,10 @@ def setting(changes: dict[str, object] | None = None) -> Setting:
     return Setting(model, parameters, params)
 
 
-def circling(rows: int = TURN_TICKS) -> Workload:
+def circling(count: int = TURN_TICKS) -> Workload:
     """The push turns around the tool axis while the tool is twisted to and fro."""
-    phase = 2.0 * np.pi * np.arange(rows) / rows
-    zero = np.zeros(rows)
+    phase = 2.0 * np.pi * np.arange(count) / count
+    zero = np.zeros(count)
     return _workload(
         np.column_stack(
             [PUSH * np.cos(phase), PUSH * np.sin(phase), zero, zero, zero, TWISTING * np.sin(TWISTS_PER_TURN * phase)]
