@@ -79,8 +79,8 @@ def one_tick() -> Figure:
         ("0  check", "period, finite,\nrecent enough,\nrobot healthy?", "checks.py", "yellow"),
         ("1  wrench", "- bias - weight\nlow-pass, to the TCP,\nsoft deadband", "wrench.py", "green"),
         ("2  law", "M a + D v + K x\n= F_ext - F_des\nper axis, exact", "law.py, admittance.py", "green"),
-        ("3  twist", "V_des + law + Kp e\nacceleration, box,\nspeed limits", "cartesian.py", "green"),
-        ("4  joints", "J qd = V, joint bounds,\nwhole twist slows\ndown, never bends", "inverse.py", "green"),
+        ("3  bounds", "joints, walls, edge\nof the reach: braking\ndistance for each", "bounds.py", "green"),
+        ("4  joints", "J qd = V inside all\nbounds: slide, then\nslow down", "choose.py", "green"),
         ("5  output", "q = last q + qd dt\nmode, status, limits", "tick.py", "green"),
     )
     w, h, gap, y = 1.38, 1.35, 0.18, 2.25
