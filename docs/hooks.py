@@ -173,9 +173,10 @@ def limits() -> str:
 def records() -> str:
     """Fields of the four records, and of those inside them, with the comments that stand beside them in the source."""
     core = DOCS.parent / "src" / "ur_admittance" / "core"
-    source = (core / "records.py").read_text() + (core / "contact_record.py").read_text()
+    files = ("records.py", "contact_record.py", "shapes_record.py")
+    source = "".join((core / file).read_text() for file in files)
     text = []
-    for name in ("SAMPLE", "COMMAND", "STATE", "CONTACT", "IMPACT", "OSCILLATION", "HIT", "PARAMS"):
+    for name in ("SAMPLE", "COMMAND", "STATE", "CONTACT", "IMPACT", "OSCILLATION", "HIT", "PARAMS", "SHAPES"):
         block = source[source.index(f"{name} = np.dtype(") :]
         block = block[: block.index("align=True")]
         fields = re.findall(r'^\s+\("(\w+)", (\w+)(?:, ([^)]+\)?))?\),(?:  # (.*))?$', block, re.MULTILINE)

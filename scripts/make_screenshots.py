@@ -1,6 +1,6 @@
 """Pictures of the page for the README, taken from a real demo in a real browser.
 
-    python scripts/make_screenshots.py      # writes page.png, page_spring.png, page_table.png, page.webp in docs/assets
+    python scripts/make_screenshots.py      # writes page*.png and page.webp in docs/assets
     python scripts/make_screenshots.py --animation      # only the last
 
 Needs chromium and playwright; without a graphics card the browser draws in software, so it takes two minutes.
@@ -90,7 +90,20 @@ def take_pictures(tab: Page, url: str) -> None:
         tab.screenshot(path=ASSETS / "page_table.png")
         tell({"environment": {"kind": "none"}})
         tell({"set": {"admittance.desired_wrench": [0.0] * 6, "admittance.force_axes": [False] * 6}})
+        take_near(tab, reader)
     tab.close()
+
+
+def take_near(tab: Page, reader: TelemetryReader) -> None:
+    """The arm is pushed against a box that it must not hit, above a table."""
+    x, y, _ = command(reader)["p_tcp"].tolist()
+    tell({"set": {"collision.box_1.center": [x, y + 0.35, 0.15], "collision.box_1.size": [0.25, 0.2, 0.3]}})
+    tell({"set": {"collision.table_height": -0.05}})
+    tell({"push": {"wrench": [0, 25, -25, 0, 0, 0], "seconds": 8.0}})
+    tab.wait_for_timeout(5000)
+    tab.screenshot(path=ASSETS / "page_near.png")
+    tab.wait_for_timeout(4000)
+    tell({"set": {"collision.box_1.center": None, "collision.table_height": None}})
 
 
 def take_animation(tab: Page, url: str) -> None:

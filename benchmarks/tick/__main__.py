@@ -24,19 +24,20 @@ from benchmarks.machine import machine
 from benchmarks.tick import agreement, ours
 from benchmarks.tick.footprint import cold_and_cached, footprint
 from benchmarks.tick.kdl import KdlProcess
-from benchmarks.tick.workload import Array, Missing, Workload, circling
+from benchmarks.tick.workload import Array, Missing, Workload, circling, crowded
 from ur_admittance.apps.bench import percentiles
 from ur_admittance.errors import UrAdmittanceError
 
 CONTROLLERS = 512  # a batch of half a millisecond and more: the start of the threads is a small part of it
 TITLES = {
     "tick": "tick, called from Python",
+    "tick_near": "the same among boxes, held by them",
     "update": "controller.update()",
     "kdl_tick": "the same tick in C++ (KDL, Eigen) *",
     "pinocchio_tick": "the same tick in Python (Pinocchio, NumPy) *",
     "mink_ik": "mink: inverse kinematics only",
 }
-LEFT_OUT = "* leaves out the contact observers and the check of parameters and memory on every tick"
+LEFT_OUT = "* leaves out the contact observers, the distances of the arm and the check of parameters and memory on every tick"
 
 Round = Callable[[int], Array]
 
@@ -44,12 +45,13 @@ Round = Callable[[int], Array]
 def compare(quick: bool) -> dict[str, Any]:
     """Durations [us] and ratios by name; peers that are missing are in `notes`."""
     rounds, fast, slow, batches = (5, 2000, 100, 20) if quick else (20, 5000, 500, 50)
-    workload, notes = circling(), dict[str, str]()
+    workload, among_boxes, notes = circling(), crowded(), dict[str, str]()
     threads = numba.get_num_threads()
     with ExitStack() as stack:
         _say("preparing (compiles on the first run)")
         peers: dict[str, tuple[Round, int]] = {
             "tick": (lambda n: ours.time_ticks(workload, n), fast),
+            "tick_near": (lambda n: ours.time_ticks(among_boxes, n), fast),
             "update": (lambda n: ours.time_updates(workload, n), fast),
         }
         try:

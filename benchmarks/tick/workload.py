@@ -3,7 +3,7 @@
 The constants of core are read here, once, and handed to the peers: none of them has numbers of its own.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import ModuleType
 
 import numpy as np
@@ -23,6 +23,7 @@ PERIOD = 0.002  # [s]
 PUSH = 10.0  # [N]
 TWISTING = 1.0  # [Nm]
 TURN_TICKS = 1000  # the push turns once around the tool axis in 2 s: the arm goes in a circle of 4 cm
+NARROW = 0.008  # [m] that the tool may move among boxes
 TWISTS_PER_TURN = 3  # another frequency than the push, or their product would make the arm drift away
 
 FROM_CORE: dict[ModuleType, tuple[str, ...]] = {
@@ -136,6 +137,18 @@ def circling(count: int = TURN_TICKS) -> Workload:
             [PUSH * np.cos(phase), PUSH * np.sin(phase), zero, zero, zero, TWISTING * np.sin(TWISTS_PER_TURN * phase)]
         )
     )
+
+
+def crowded() -> Workload:
+    """The same pushes among four boxes that leave the tool a fifth of its circle, above a table."""
+    w = circling()
+    x, y, z = w.model.forward(w.home)[1] + w.model.forward(w.home)[0] @ np.array(w.parameters.tool.tcp[:3])
+    off = 0.05 + w.parameters.collision.tool_radius + w.parameters.collision.clearance + NARROW
+    places = {1: (x + off, y), 2: (x - off, y), 3: (x, y + off), 4: (x, y - off)}
+    boxes = {f"collision.box_{i}.center": [*place, z] for i, place in places.items()}
+    parameters, params = w.parameters.changed(boxes | {"collision.table_height": 0.0}), w.params.copy()
+    fill(params[0], parameters, w.model)
+    return replace(w, parameters=parameters, params=params)
 
 
 def steady() -> Workload:

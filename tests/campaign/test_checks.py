@@ -6,9 +6,13 @@ import numpy as np
 import pytest
 
 from ur_admittance.apps.campaign import checks, judge
+from ur_admittance.apps.campaign import episode as draw_episode
+from ur_admittance.apps.campaign.distances import FARTHEST, Judge
 from ur_admittance.apps.campaign.view import View, positions
-from ur_admittance.core.records import Mode, Request, Status
+from ur_admittance.core.obstacles import nearest
+from ur_admittance.core.records import PARAMS, Mode, Request, Status, new
 from ur_admittance.model import robot_model
+from ur_admittance.params.record import fill
 from ur_admittance.simulation import Trace
 
 ALL = slice(None)
@@ -111,6 +115,15 @@ def jump(episode, trace):
     trace.sample["qd"][at(trace, 2.0)] = 1.1 * robot_model(episode.case.robot).velocity
 
 
+def fold(part):
+    """The arm folds into itself for a moment."""
+
+    def spoil(episode, trace):
+        getattr(trace, part)["q"][at(trace, 2.0) : at(trace, 2.1), 2] = 3.1
+
+    return spoil
+
+
 SPOILT = [
     ("free", "finite", add("twist", 1, np.nan)),
     ("free", "diverged", end_early),
@@ -127,6 +140,8 @@ SPOILT = [
     ("faults", "linear_acceleration_stopping", lambda e, t: add("twist", 1, 0.1, e.faults[0].end)(e, t)),
     ("faults", "measured_joint_speed", jump),
     ("limits", "measured_box", add("p_tcp", ALL, 0.3, 2.0, 2.5)),
+    ("obstacles", "clearance", fold("command")),
+    ("obstacles", "measured_clearance", fold("sample")),
     ("free", "measured_linear_speed", lambda e, t: add("p_tcp", 0, 0.01, 2.0, 9.0)(e, t)),
     ("free", "measured_linear_acceleration", lambda e, t: add("p_tcp", 0, 2e-3, 2.0)(e, t)),
     ("free", "rest", drift("p_tcp", 2e-3)),
@@ -180,6 +195,22 @@ def test_a_flange_that_moves_without_a_push_is_found(run_once):
     spoilt = copy(trace)
     spoilt.sample["q"][at(trace, 2.0) :, 0] += 2e-3
     assert readings(episode, spoilt)["still"].broken
+
+
+def test_the_judge_of_distances_agrees_with_the_tick(run_once):
+    """Two programs, two kinematics: MuJoCo's distances and those of the controller."""
+    rng, compared = np.random.default_rng(0), 0
+    for number in range(12):
+        case = draw_episode("obstacles", number).case
+        model, params = robot_model(case.robot), new(PARAMS)
+        fill(params[0], case.parameters, model)
+        q = np.array(case.q) + rng.uniform(-0.5, 0.5, (40, 6))
+        theirs, ours = Judge(params["shapes"][0], model).smallest(q), np.array([nearest(params, row) for row in q])
+        near = (theirs > -0.01) & (theirs < FARTHEST)  # an axis inside a box has no single nearest point
+        np.testing.assert_allclose(ours[near], theirs[near], atol=1e-6)
+        assert (ours[theirs == FARTHEST] >= FARTHEST).all()
+        compared += int(np.count_nonzero(near))
+    assert compared > 100
 
 
 def test_an_over_force_stop_needs_a_reading_that_explains_it(run_once):

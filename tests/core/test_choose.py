@@ -64,6 +64,7 @@ class Moment:
             "workspace.max": (position + rng.uniform(0.0, 0.1, 3)).tolist(),
             "max_linear_velocity": float(rng.uniform(0.05, 0.5)),
             "joint_limits.acceleration": [float(rng.uniform(2.0, 20.0))] * 6,
+            "collision.enabled": False,  # some of these poses are not possible
         }
         fill(self.p, Parameters().changed(changes), model)
         self.q, self.position = q, position

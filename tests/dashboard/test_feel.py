@@ -1,11 +1,13 @@
 """The three sliders and their words."""
 
+import numpy as np
 import pytest
 
 from ur_admittance.core.records import COMMAND, Limit, new
 from ur_admittance.dashboard.feel import FEELS, effect, feel_changes
 from ur_admittance.dashboard.knobs import hint
 from ur_admittance.dashboard.panel import GROUPS, LIMITS
+from ur_admittance.dashboard.shapes import capsule
 from ur_admittance.dashboard.status import direction, happening
 from ur_admittance.dashboard.surroundings import SITUATIONS, changes_of
 from ur_admittance.model import MODEL_NAMES, robot_model
@@ -53,7 +55,19 @@ def test_what_happens_is_said_in_words():
     command["twist"] = [0, 0, -0.16, 0, 0, 0]
     command["limits"] = Limit.LINEAR_VELOCITY
     assert happening(command) == "The tool is pushed left with 10 N; it moves down at 16 cm/s. Limited by: speed limit."
+    command["limits"], command["near"], command["near_distance"] = Limit.COLLISION, (4, 13), 0.0123
+    assert happening(command).endswith("it moves down at 16 cm/s. Slowed down: forearm near table, 12 mm.")
     assert direction([-3.0, 1.0, 0.0]) == "backward"
+
+
+def test_a_capsule_is_drawn_where_it_is():
+    start, end = np.array([0.1, 0.2, 0.3]), np.array([-0.2, 0.2, 0.5])
+    for last in (end, start):  # a ball, too
+        vertices, faces = capsule(start, last, 0.07)
+        along = last - start
+        t = np.clip((vertices - start) @ along / max(along @ along, 1e-12), 0.0, 1.0)
+        assert np.linalg.norm(vertices - start - t[:, None] * along, axis=1) == pytest.approx(0.07, abs=1e-9)
+        assert faces.max() < len(vertices)
 
 
 @pytest.mark.parametrize("name", MODEL_NAMES)

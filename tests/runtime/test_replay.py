@@ -6,7 +6,7 @@ import time
 import numpy as np
 import pytest
 
-from ur_admittance.core.records import Status
+from ur_admittance.core.records import Limit, Status
 from ur_admittance.errors import LogError, ParameterError
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.plot import plot
@@ -171,6 +171,16 @@ def test_why_tells_how_long_the_loop_paused(tmp_path, controller, robot):
     story = why(read_log(tmp_path / "run.mcap"))
     assert "the control loop was late" in story
     assert "the longest pause between two cycles was 1" in story
+
+
+def test_why_names_what_slowed_the_arm_down(recording):
+    ticks = recording.ticks.copy()
+    assert "slowed down" not in why(recording)
+    ticks["command"]["limits"][100:150] |= int(Limit.COLLISION)
+    ticks["command"]["near"][100:150] = (4, 13)
+    ticks["command"]["near_distance"][100:150] = np.linspace(0.03, 0.0121, 50)
+    story = why(dataclasses.replace(recording, ticks=ticks))
+    assert "0.200 s  slowed down: forearm near table, 12 mm at the nearest, in 50 cycles" in story
 
 
 def test_why_of_a_cut_off_or_empty_recording_says_so(recording):

@@ -17,6 +17,7 @@ from rich.text import Text
 
 from ur_admittance.analysis.stability import margin_of_record
 from ur_admittance.core.records import Limit, Mode
+from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
@@ -52,6 +53,7 @@ def lines(reader: TelemetryReader) -> Text:
     period = 1e3 * records["loop"]["period"]
     latency = 1e3 * records["loop"]["latency"]
     flags = int(np.bitwise_or.reduce(records["command"]["limits"]))
+    near = pair_words(command["near"], float(command["near_distance"]))
     acting = [str(limit.name).lower().replace("_", " ") for limit in Limit if limit and limit & flags]
     touching = int(np.count_nonzero(command["contact"]))
     text = Text()
@@ -64,7 +66,9 @@ def lines(reader: TelemetryReader) -> Text:
     text.append(f" {_margin(reader, int(last['loop']['params_revision']))}\n")
     text.append(
         f" loop {period.mean():.3f} ms, slowest {period.max():.3f} ms, read to write {np.median(latency):.3f} ms, "
-        f"missed {int(last['loop']['missed'])}" + (f"   limits: {', '.join(acting)}" if acting else ""),
+        f"missed {int(last['loop']['missed'])}"
+        + (f"   limits: {', '.join(acting)}" if acting else "")
+        + (f" ({near})" if near else ""),
         style="dim",
     )
     return text

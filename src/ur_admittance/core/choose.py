@@ -1,7 +1,7 @@
 """4  Joint speeds that keep every limit: two small constrained problems over what the arm will really do.
 
-Where to: walls and the edge of the reach are one-sided. The tool slides along them, as close to what is wanted as
-it can:
+Where to: walls, distances and the edge of the reach are one-sided. The tool slides along them, as close to what is
+wanted as it can:
 
     minimise |J (qd - qd0)|^2 + SLIDING |qd - qd0|^2                                    under the gates
 
@@ -20,6 +20,7 @@ import math
 from .bounds import JOINT_ACCELERATION, gates, joint_bounds, stopping_time
 from .chain import twist_of
 from .compile import kernel, mat7, per_row, rows7, vec3, vec6, vec7
+from .obstacles import COLLISION, put_near, stop_clear
 from .rows import ACCELERATION, KEPT, VELOCITY, minimise_or_brake, put_joint, put_norms, rows_kept
 from .singular import DAMPING, SINGULAR, curve_speed, damped_inverse
 from .spatial import clip, dot, norm
@@ -221,6 +222,16 @@ def norm_bounds(p, s, now, keep, caps, most, dt):
 
 
 @kernel
+def fraction(V, twist):
+    """How much of what is wanted is done, 0..1."""
+    along, size = 0.0, 0.0
+    for i in range(6):
+        along += V[i] * twist[i]
+        size += V[i] * V[i]
+    return clip(along / size, 0.0, 1.0) if size > 0.0 else 1.0
+
+
+@kernel
 def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     """V: what is wanted; out: qd and its twist. Returns (fraction of what is wanted, Limit flags)."""
     now, brake, hold, caps, most = vec6(), vec6(), vec6(), vec3(), vec3()
@@ -233,6 +244,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
         brake[i] = keep * s.qd_command[i]
     joint_bounds(p, s, time, dt, low, high, why_low, why_high)
     n = gates(p, s, J, now, time, position, measured, low, high, why_low, why_high, A, b, flag, dt)
+    n, room = put_near(p, s, time, dt, A, b, flag, n)
 
     caps[0] = p.max_velocity[0] * speed_factor(p, measured)
     caps[1] = p.max_velocity[1]
@@ -245,15 +257,15 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     twist_of(J, qd, twist)
     norm_bounds(p, s, now, keep, caps, most, dt)
     if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):
-        return 1.0, flags
+        if not stop_clear(p, s, J, brake, room, qd, twist, dt):
+            return 1.0, flags
+        return fraction(V, twist), flags | COLLISION
     for i in range(6):
         n = put_joint(A, b, flag, n, i, 1.0, high[i], why_high[i])
         n = put_joint(A, b, flag, n, i, -1.0, -low[i], why_low[i])
         now[i] = keep * s.twist[i]
     damped_inverse(J, C, now, hold)
     flags |= slow_down(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist)
-    along, size = 0.0, 0.0
-    for i in range(6):
-        along += V[i] * twist[i]
-        size += V[i] * V[i]
-    return clip(along / size, 0.0, 1.0) if size > 0.0 else 1.0, flags
+    if stop_clear(p, s, J, brake, room, qd, twist, dt):
+        flags |= COLLISION
+    return fraction(V, twist), flags

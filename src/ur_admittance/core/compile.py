@@ -36,7 +36,8 @@ if not config.CACHE_DIR:
 kernel = njit(nogil=True, cache=True, error_model="numpy")
 
 
-ROWS = 48  # inequalities of the constrained solve
+ROWS = 56  # inequalities of the constrained solve
+NEAR = 12  # of them for pairs of bodies that are near
 _loaded: set[Any] = set()
 
 
@@ -101,6 +102,12 @@ if config.DISABLE_JIT:
     def per_row():
         return np.empty(ROWS)
 
+    def ends():
+        return np.empty((8, 2, 3))
+
+    def per_near():
+        return np.empty(NEAR)
+
 else:
 
     @register_jitable(inline="always")
@@ -140,8 +147,17 @@ else:
 
     @register_jitable(inline="always")
     def rows7():
-        return carray(_stack_doubles(336), (48, 7))
+        return carray(_stack_doubles(392), (56, 7))
 
     @register_jitable(inline="always")
     def per_row():
-        return carray(_stack_doubles(48), (48,))
+        return carray(_stack_doubles(56), (56,))
+
+    @register_jitable(inline="always")
+    def ends():
+        """Both ends of the segments of all capsules."""
+        return carray(_stack_doubles(48), (8, 2, 3))
+
+    @register_jitable(inline="always")
+    def per_near():
+        return carray(_stack_doubles(12), (12,))

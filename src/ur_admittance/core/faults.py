@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from ur_admittance.core.records import Status
+from ur_admittance.core.shapes_record import BODIES
 
 INPUTS = ("joint state", "wrench", "reference")
 
@@ -27,6 +28,7 @@ SENTENCES = {
     Status.CONNECTION_LOST: "the connection to the robot is lost",
     Status.INTERNAL_ERROR: "the program failed inside the loop; see the log",
     Status.COMMAND_REJECTED: "the robot refuses commands; is its program running in remote control?",
+    Status.COLLISION: "{first} and {second} touch each other (collision: {1mm:.0f} mm)",
 }
 
 REMEDIES = {
@@ -47,6 +49,7 @@ REMEDIES = {
     Status.CONNECTION_LOST: "Check the network and the robot, reconnect, then reset the fault.",
     Status.INTERNAL_ERROR: "Restart the program, and report the fault with its log.",
     Status.COMMAND_REJECTED: "Switch the robot to remote control and start its program, then reset the fault.",
+    Status.COLLISION: "Move the arm apart by other means, or correct the boxes, the table or the tool under collision.",
 }
 
 
@@ -55,7 +58,8 @@ def sentence(status: int, evidence: Sequence[float] = (0.0, 0.0)) -> str:
     value, bound = float(evidence[0]), float(evidence[1])
     words = {"0ms": 1e3 * value, "1ms": 1e3 * bound, "0mm": 1e3 * value, "1mm": 1e3 * bound}
     which = INPUTS[int(value)] if status == Status.NOT_FINITE else ""
-    return SENTENCES[Status(status)].format(value, bound, input=which, **words)
+    first, second = (BODIES[int(value) % 16], BODIES[int(value) // 16]) if status == Status.COLLISION else ("", "")
+    return SENTENCES[Status(status)].format(value, bound, input=which, first=first, second=second, **words)
 
 
 def remedy(status: int) -> str:

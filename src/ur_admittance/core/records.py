@@ -17,6 +17,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 
 from .contact_record import CONTACT
+from .shapes_record import SHAPES
 
 F = np.float64
 I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
@@ -68,6 +69,7 @@ class Status(IntEnum):
     CONNECTION_LOST = 15
     INTERNAL_ERROR = 16
     COMMAND_REJECTED = 17
+    COLLISION = 18
 
 
 class Limit(IntFlag):
@@ -83,6 +85,7 @@ class Limit(IntFlag):
     JOINT_VELOCITY = 64
     JOINT_ACCELERATION = 128
     JOINT_POSITION = 256
+    COLLISION = 512
 
 
 class Frame(IntEnum):
@@ -161,6 +164,7 @@ PARAMS = np.dtype(
         ("max_acceleration", F, 2),  # linear [m/s2], angular [rad/s2]
         ("workspace_min", F, 3),  # [m], -inf: no wall
         ("workspace_max", F, 3),
+        ("shapes", SHAPES),  # of the arm and of what it must not hit: shapes_record.py
         # 0 checks
         ("max_force", F),  # [N]
         ("max_torque", F),  # [Nm]
@@ -229,6 +233,12 @@ STATE = np.dtype(
         ("wrench_filtered", F, 6),  # sensor axes [N, Nm]
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
         ("quiet_time", F),  # without force and motion [s]
+        # distances: core/obstacles.py
+        ("near_q", F, 6),  # joint angles at which they were measured last [rad]
+        ("near_room", F),  # smallest distance there beyond the clearance, or less [m]
+        ("near_revision", F),  # of the parameters then
+        ("near", F, 2),  # in this tick: the nearest two bodies, counted from 1; 0: none is near
+        ("near_distance", F),  # between them [m]
         # Jacobian
         ("weakest_direction", F, 6),  # unit length
         ("singular_vectors", F, (6, 6)),  # start of the next tick's iteration
@@ -264,6 +274,8 @@ COMMAND = np.dtype(
         ("contact_stiffness", F, 6),  # estimated [N/m, Nm/rad], 0: unknown
         ("damping", F, 6),  # in force now [Ns/m, Nms/rad]
         ("normal", F, 3),  # estimated surface normal, base axes
+        ("near", I, 2),  # bodies that are near each other: shapes_record.BODIES counted from 1, 0: none
+        ("near_distance", F),  # between them [m]
     ],
     align=True,
 )

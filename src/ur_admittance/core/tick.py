@@ -39,7 +39,9 @@ from .choose import choose
 from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .control_axes import NORMAL
 from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
-from .modes import SLACK, change_mode, clear_state, enter_fault, stands_still, start
+from .modes import INACTIVE, SLACK, change_mode, clear_state, enter_fault, stands_still, start
+from .obstacles import COLLISION as NEAR_LIMIT
+from .obstacles import SHOWN, forget_near, nearest_pair
 from .records import Limit, Status
 from .singular import SINGULAR, damped_factor, smallest_singular_value
 from .spatial import clip, copy_matrix, norm
@@ -48,9 +50,10 @@ from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
 
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
-IK_FAILED = int(Status.IK_FAILED)
+IK_FAILED, COLLISION = int(Status.IK_FAILED), int(Status.COLLISION)
 ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION)
 
+BODY = 16.0  # evidence of a collision: first body + BODY * second
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the measured period is bad
 BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
 LEAD = 0.1  # [s] the command may lead the measurement by SLACK plus LEAD times the speed before it is pulled back
@@ -86,6 +89,10 @@ def tick_one(p, s, u, c):
             status, value, bound = OVER_TORQUE, torque, p.max_torque
         if status != OK:
             s.filter_ready = 0  # a spike must not linger in the filter
+        if status == OK and s.mode == INACTIVE and p.shapes.on != 0:
+            distance, one, two = nearest_pair(p, u.q, 0.0)
+            if one >= 0:
+                status, value, bound = COLLISION, one + BODY * two, distance
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
 
     clear_motion(c)
@@ -103,6 +110,7 @@ def tick_one(p, s, u, c):
         if status != OK:
             enter_fault(s, status, value, bound)
     if s.mode != ACTIVE:
+        forget_near(s)
         slow_down(p, s, J, trusted, dt)
     if usable:
         resynchronise(p, s, u, dt)
@@ -152,6 +160,8 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     sigma, exact = damped_factor(J, s.singular_vectors, C)
     c.sigma_min = sigma if exact else smallest_singular_value(C, s.weakest_direction)
     c.scale, c.limits = choose(p, s, J, C, V, sigma, q_middle, p_command, p_measured, qd, realised, dt)
+    if s.near_distance > p.shapes.clearance + SHOWN and not c.limits & NEAR_LIMIT:
+        forget_near(s)
     if c.sigma_min < SINGULAR:
         c.limits |= SINGULARITY
     s.contact.unlimited_time = 0.0 if c.limits & ~ACCELERATION else min(s.contact.unlimited_time + dt, 1.0)
@@ -237,6 +247,9 @@ def report(s, u, c):
         c.contact[i] = int(s.contact.touching[i])
     c.contact_stiffness[:] = s.contact.stiffness
     c.normal[:] = s.contact.normal
+    c.near_distance = s.near_distance
+    for i in range(2):
+        c.near[i] = int(s.near[i])
 
 
 @kernel

@@ -149,6 +149,17 @@ def workspace_knobs(gui: Any) -> list[Knob]:
     return [corner(0), corner(1), Knob(switch, lambda flat: flat[names[0]] is not None, write)]
 
 
+def table_knobs(gui: Any) -> list[Knob]:
+    """The table that the arm keeps clear of: a switch and its height."""
+    name = "collision.table_height"
+    height = gui.add_number("table height [m]", 0.0, step=0.005, hint=hint(rows()[name]))
+    switch = gui.add_checkbox("there is a table", False, hint="The arm brakes before it.")
+    return [
+        Knob(height, lambda flat: flat[name], lambda value, flat: {} if flat[name] is None else {name: float(value)}),
+        Knob(switch, lambda flat: flat[name] is not None, lambda value, flat: {name: height.value if value else None}),
+    ]
+
+
 def _number(gui: Any, row: Row, title: str) -> Knob:
     default = 0.0 if row.default is None else float(row.default)
     handle = gui.add_number(_with_unit(title, row.unit), default, step=1e-4, hint=hint(row))

@@ -21,6 +21,7 @@ from ur_admittance.dashboard.loop_link import LoopLink, Seen
 from ur_admittance.dashboard.marks import Marks
 from ur_admittance.dashboard.panel import Panel
 from ur_admittance.dashboard.plots import Plots, speed_limits
+from ur_admittance.dashboard.shapes import Shapes
 from ur_admittance.dashboard.status import absent_html, status_html
 from ur_admittance.dashboard.viser_internals import guarded_server
 from ur_admittance.model import RobotModel, robot_model
@@ -69,6 +70,7 @@ class LivePage:
         scene.world_axes.visible = False
         scene.configure_default_lights(cast_shadow=self._shadows)
         self._marks = Marks(scene)
+        self._shapes = Shapes(scene)
         self._handle = Handle(scene, self.link, self.clients)
         self._panel = Panel(gui, Tuner(self.link, self.clients), self.folder)
         self._panel.simulated(False)  # until a simulation answers
@@ -106,6 +108,9 @@ class LivePage:
         stiff = max(seen.parameters.admittance.stiffness[:3]) > 0.0
         self._marks.update(command, stiff, now)
         self._marks.workspace(seen.parameters)
+        self._shapes.build(model, seen.parameters)
+        self._shapes.capsules_shown = self._panel.show_capsules
+        self._shapes.update(command)
         self._handle.update(np.array(command["p_tcp"]), np.array(command["R_tcp"]), now, self._simulated)
         self._panel.show(seen.parameters)
         timing = (seen.worst_period, seen.worst_latency)
@@ -132,6 +137,7 @@ class LivePage:
             self._shown = (seen.model, tcp)
             self._model = self._panel.surroundings.model = robot_model(seen.model)
             if self._arm is not None:
+                self._shapes.clear()
                 self.server.scene.remove_by_name("/arm")
             self._arm = Arm(self.server.scene, self._model, np.array(tcp[:3]), tip_radius=0.01)
         return self._model

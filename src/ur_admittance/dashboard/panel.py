@@ -6,7 +6,7 @@ from typing import Any
 from ur_admittance.dashboard.document import STOP_KEY
 from ur_admittance.dashboard.feel import COLOURS, FEELS, PICTURE, effect, effect_html, feel_changes, sliders
 from ur_admittance.dashboard.files import FilesTab, Folder
-from ur_admittance.dashboard.knobs import Tuner, build, workspace_knobs
+from ur_admittance.dashboard.knobs import Tuner, build, table_knobs, workspace_knobs
 from ur_admittance.dashboard.surroundings import SurroundingsTab
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
@@ -37,6 +37,7 @@ GROUPS = {
     "Force control": ("desired_wrench", "force_axes", "bias_time"),
     "Variable damping": ("travel_damping", "travel_speed", "stiffness_engagement_time"),
 }
+COLLISION = ("collision.enabled", "collision.clearance", "collision.tool_radius", "collision.table_touchable")
 LIMITS = (
     "control_frame",
     "max_linear_velocity",
@@ -75,6 +76,10 @@ class Panel:
         if self._tuner.show(parameters):
             for key, text in effect(parameters).items():
                 self._effects[key].content = effect_html(text, COLOURS[key])
+
+    @property
+    def show_capsules(self) -> bool:
+        return bool(self._capsules.value)
 
     def simulated(self, yes: bool) -> None:
         """Whether to offer what only a simulation can do; any other arm is pushed by real hands."""
@@ -140,6 +145,12 @@ class Panel:
             self._add_knobs(gui, LIMITS)
         with gui.add_folder("Workspace box", expand_by_default=False):
             for knob in workspace_knobs(gui):
+                self._tuner.watch(knob)
+        with gui.add_folder("Collisions", expand_by_default=False):
+            words = "What the controller takes the links and the tool for. Boxes are given in the parameter file."
+            self._capsules = gui.add_checkbox("show the capsules", False, hint=words)
+            self._add_knobs(gui, COLLISION)
+            for knob in table_knobs(gui):
                 self._tuner.watch(knob)
 
     def _add_knobs(self, gui: Any, names: Iterable[str]) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.core.records import Limit, Mode
+from ur_admittance.core.shapes_record import pair_words
 
 COLOURS = {Mode.ACTIVE: "#2f9e44", Mode.INACTIVE: "#868e96", Mode.STOPPING: "#f08c00", Mode.FAULT: "#c92a2a"}
 WORDS = {
@@ -24,6 +25,7 @@ LIMITS = {
     Limit.JOINT_VELOCITY: "joint speed limit",
     Limit.JOINT_ACCELERATION: "joint acceleration limit",
     Limit.JOINT_POSITION: "end of a joint's range",
+    Limit.COLLISION: "something is near",
 }
 DIRECTIONS = (("forward", "backward"), ("left", "right"), ("up", "down"))  # +x, +y, +z seen from behind the arm
 
@@ -61,6 +63,8 @@ def happening(command: Any) -> str:
     limits = int(command["limits"])
     felt = f"The tool is pushed {direction(force)} with {pull:.0f} N" if pull > 1.5 else "Nothing pushes the tool"
     moves = f"moves {direction(velocity)} at {100.0 * speed:.0f} cm/s" if speed > 0.005 else "stands still"
+    if limits & Limit.COLLISION and (pair := pair_words(command["near"], command["near_distance"])):
+        return f"{felt}; it {moves}. Slowed down: {pair}."
     held = [words for limit, words in LIMITS.items() if limits & limit]
     return f"{felt}; it {moves}." + (f" Limited by: {held[0]}." if held else "")
 

@@ -45,6 +45,16 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
+class Capsule:
+    """All points within ``radius`` [m] of the segment from ``start`` to ``end`` (3,) [m]: a link with its housing."""
+
+    link: int  # 0: the base, in base_link axes; i: the link behind joint i - 1, in the axes of its joint frame
+    start: Array
+    end: Array
+    radius: float
+
+
+@dataclass(frozen=True, eq=False)
 class RobotModel:
     """T_base_flange(q) = X0 Rz(q0) X1 Rz(q1) ... X5 Rz(q5) X6.
 
@@ -64,6 +74,7 @@ class RobotModel:
     joint_names: tuple[str, ...] = JOINT_NAMES
     home: Array = field(default_factory=lambda: np.array(HOME))  # (6,) [rad]
     body_offset: dict[str, float] = field(default_factory=dict)  # [m] tube offset along z, by link name
+    capsules: tuple[Capsule, ...] = ()  # around base and links, seven; none: the sizes of this arm are not known
     payload_kg: float | None = None  # None: the description does not say
     reach_m: float | None = None
     source: str = ""

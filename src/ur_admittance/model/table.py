@@ -11,7 +11,7 @@ from ruamel.yaml import YAML
 
 from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Pose, rotation_from_rpy
-from ur_admittance.model.robot import Link, RobotModel
+from ur_admittance.model.robot import Capsule, Link, RobotModel
 
 MODEL_NAMES = (
     *("ur3", "ur5", "ur10"),  # CB series
@@ -73,6 +73,7 @@ def _from_entry(name: str, entry: Mapping[str, Any]) -> RobotModel:
         effort=np.array(entry["effort_limits_Nm"]),
         links=tuple(_link(row) for row in entry["links"]),
         body_offset={f"{tube}_link": float(offset) for tube, offset in entry["body_offset_z"].items()},
+        capsules=tuple(_capsule(link, row) for link, row in enumerate(entry["capsules"].values())),
         payload_kg=float(entry["payload_kg"]),
         reach_m=float(entry["reach_m"]),
         source=entry["source"],
@@ -85,3 +86,7 @@ def _link(row: Mapping[str, Any]) -> Link:
     xx, yy, zz, xy, xz, yz = row["inertia"]
     inertia = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     return Link(f"{row['name']}_link", float(row["mass"]), np.array(row["com"]), inertia)
+
+
+def _capsule(link: int, row: list[float]) -> Capsule:
+    return Capsule(link, np.array(row[:3]), np.array(row[3:6]), float(row[6]))

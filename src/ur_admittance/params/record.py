@@ -7,6 +7,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params import sentences
 from ur_admittance.params.schema import Parameters
+from ur_admittance.params.shapes import fill_shapes
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
 ELBOW_MARGIN = 0.02  # [rad] 0.1 mm of reach: an arm stretched to the last bit could fold to either side
@@ -27,6 +28,7 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
     _law(record, parameters)
     _contact(record, parameters)
     _motion_limits(record, parameters)
+    fill_shapes(record["shapes"], parameters, model)
     for name in type(parameters.safety).model_fields:
         record[name] = getattr(parameters.safety, name)
 

@@ -150,6 +150,31 @@ class Workspace(Group):
     )
 
 
+class Box(Group):
+    """Something that the arm must not hit; unset centre: not used."""
+
+    center: Three[Number] | None = parameter(None, "m", "centre of the box, base axes; unset: no box")
+    size: Three[Positive] = parameter((0.1,) * 3, "m", "lengths of its edges")
+    rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the box in the base frame")
+    touchable: Switch = parameter(False, "-", "the tool may touch it, only the arm keeps clear; false: both keep clear")
+
+
+class Collision(Group):
+    """The arm slows down before it hits itself, the table or a box, as it does at a wall."""
+
+    enabled: Switch = parameter(True, "-", "look at the distances of the arm to itself, the table and the boxes")
+    clearance: NotNegative = parameter(0.01, "m", "distance that is kept; the links count as capsules")
+    tool_radius: NotNegative = parameter(0.03, "m", "of the tool from flange to TCP; 0: the tool is not looked at")
+    table_height: Number | None = parameter(
+        None, "m", "of the table against gravity, from the origin of the base; unset: no table"
+    )
+    table_touchable: Switch = parameter(True, "-", "the tool may touch the table, only the arm keeps clear")
+    box_1: Box = Box()
+    box_2: Box = Box()
+    box_3: Box = Box()
+    box_4: Box = Box()
+
+
 class JointLimits(Group):
     """Only narrower than the model's. Unset, or .nan for one joint: those of the model."""
 
@@ -218,6 +243,7 @@ class Parameters(Group):
     region_1: Region = Region()
     region_2: Region = Region()
     region_3: Region = Region()
+    collision: Collision = Collision()
     joint_limits: JointLimits = JointLimits()
     velocity_scale_factor: Share = parameter(1.0, "-", "scales every speed limit")
     safety: Safety = Safety()

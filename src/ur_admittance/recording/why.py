@@ -4,6 +4,7 @@ import numpy as np
 
 from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.records import STANDSTILL, Limit, Mode, Status
+from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.recording.log import Log
 
 BEFORE_S = 0.5  # what happened this long before a fault is reported too
@@ -21,6 +22,7 @@ def why(log: Log) -> str:
         lines.append(f"{seconds[i]:9.3f} s  {_mode_words(log, i)}")
         if mode[i] == Mode.FAULT:
             lines += [f"             {line}" for line in _before_fault(log, i)]
+    lines += _slowed_down(log)
     lines.append(_ending(log))
     return "\n".join(lines)
 
@@ -80,6 +82,20 @@ def _before_fault(log: Log, i: int) -> list[str]:
         lines.append(f"the arm was at rest {1e3 * (seconds[i + still[0]] - seconds[i]):.0f} ms later")
     lines.append(remedy(int(command["status"][i])))
     return [line for line in lines if line]
+
+
+def _slowed_down(log: Log) -> list[str]:
+    """Each pair of bodies that slowed the arm down: for how long, and how near it came."""
+    command = log.ticks["command"]
+    if "near" not in (command.dtype.names or ()):  # an older recording
+        return []
+    acted = (np.asarray(command["limits"]) & int(Limit.COLLISION) != 0) & (command["near"][:, 0] > 0)
+    lines = []
+    for pair in np.unique(command["near"][acted], axis=0):
+        rows = np.flatnonzero(acted & (command["near"] == pair).all(axis=1))
+        words = pair_words(pair, float(command["near_distance"][rows].min()))
+        lines.append(f"{log.seconds[rows[0]]:9.3f} s  slowed down: {words} at the nearest, in {len(rows)} cycles")
+    return lines
 
 
 def _ending(log: Log) -> str:

@@ -5,10 +5,12 @@ wall or a hand that jerks accelerates it beyond any limit, by physics.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.apps.campaign.distances import Judge
 from ur_admittance.apps.campaign.episode import STEADY_WINDOW
 from ur_admittance.apps.campaign.view import Reading, View
 from ur_admittance.core.records import Mode
@@ -20,6 +22,8 @@ ANGLE_ROUNDING = 1e-6  # [rad]
 SPEED_SLACK = 1.02  # the Jacobian in the middle of a step is exact to second order only
 ACCELERATION_SLACK = 1.05  # a path that joints brake along curves by itself
 BOX_SLACK = 1e-3  # [m] a wall is braked at in steps of a cycle
+CLEARANCE_SLACK = 1e-3  # [m] the same for distances
+EVERY = 0.01  # [s] between two looks at the distances: a centimetre of motion at the top speed of most episodes
 RESYNC = 0.1  # share of the joint speed with which a command that leads the arm is pulled back
 TOP_SPEED = 1.05  # of the arm's own largest joint speed: its servo overshoots a little
 MEASURED_SPEED = 1.3  # the servo is damped for the home pose: a stretched or heavy arm overshoots by a quarter
@@ -89,6 +93,21 @@ def box(v: View) -> Iterator[Reading]:
     yield v.worst("measured_box", measured, BOX_SLACK + v.compliance * np.maximum.accumulate(force), "m")
 
 
+def clearance(v: View) -> Iterator[Reading]:
+    """The arm keeps its distance to itself, boxes and table, by another program: as commanded, and as measured up to
+    what the load bends the arm."""
+    if not v.episode.clear:
+        return
+    judge, step = Judge(v.sets["shapes"][0], v.model), max(1, v.row(EVERY))
+    wanted = float(v.sets["shapes"]["clearance"][0])
+    force = np.linalg.norm(v.trace.hand[:, :3] + v.trace.contact[:, :3], axis=1)
+    bend = v.compliance * np.maximum.accumulate(force)[::step]
+    for check, q, slack in (("clearance", v.command["q"], 0.0), ("measured_clearance", v.sample["q"], bend)):
+        missing = np.maximum(wanted - judge.smallest(q[::step]), 0.0)
+        reading = v.worst(check, missing, CLEARANCE_SLACK + slack, "m")
+        yield replace(reading, at=reading.at * step)
+
+
 def _outside(p: Array, low: Array, high: Array) -> Array:
     return np.asarray(np.maximum(low - p, p - high).max(axis=1, initial=0.0))
 
@@ -155,5 +174,5 @@ def oscillation(force: Array, rows: int) -> Array:
 
 
 MOTION: tuple[Callable[[View], Iterator[Reading]], ...] = (
-    finite, joints, tool, box, measured, rest, still, steady,
+    finite, joints, tool, box, clearance, measured, rest, still, steady,
 )  # fmt: skip

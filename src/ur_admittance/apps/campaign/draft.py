@@ -10,13 +10,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.apps.campaign import draw
 from ur_admittance.apps.campaign.episode import REST_WINDOW, Episode, Fault
+from ur_admittance.core.obstacles import nearest
+from ur_admittance.core.records import PARAMS, new
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters
+from ur_admittance.params.record import fill
 from ur_admittance.simulation import Case, Environment, FtSensor, Script, Servo, Tool
 
 Array = NDArray[np.float64]
 
 ACTIVATED = 0.1  # [s]
+NOT_APART = -0.005  # [m] of the clearance is used up at the start, or more
+NO_SHAPES = {"collision.enabled": False}
 QUIETEST = 0.1  # [N] noise of the sensor in contact
 
 
@@ -36,6 +41,13 @@ def rising(seconds: float, ramp: float, period: float) -> Array:
 def blend(s: Array) -> Array:
     """From 0 to 1 with minimum jerk."""
     return np.asarray(s**3 * (10.0 - 15.0 * s + 6.0 * s**2))
+
+
+def room(parameters: Parameters, model: RobotModel, q: Array) -> float:
+    """Smallest distance of the arm to itself, boxes and table at q, beyond the clearance [m]."""
+    params = new(PARAMS)
+    fill(params[0], parameters, model)
+    return float(nearest(params, q)) - parameters.collision.clearance
 
 
 class Draft:
@@ -172,6 +184,9 @@ class Draft:
         script = Script(round(seconds / self.period) * self.period, self.period)
         for action in self._actions:
             action(script)
+        if room(self.parameters, self.model, self.q) < NOT_APART:  # in such a pose the controller does not start
+            self.choose(NO_SHAPES)
+            self.sets = [parameters.changed(NO_SHAPES) for parameters in self.sets]
         case = Case(
             script=script,
             parameters=self.parameters,

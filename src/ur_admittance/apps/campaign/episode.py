@@ -43,6 +43,7 @@ class Episode:
     rest: float | None = None  # the arm stands still
     steady: float | None = None  # the contact force does not oscillate
     sliding: tuple[float, float] | None = None  # the tool slides with a constant force
+    clear: bool = False  # distances to boxes, table and the arm itself are measured once more
     still: bool = False  # nothing ever pushes: the flange does not move at all
 
     @property

@@ -11,6 +11,7 @@ from ur_admittance.apps.campaign import draw
 from ur_admittance.apps.campaign.draft import Draft
 from ur_admittance.apps.campaign.draw import RAMP, chance, direction, log_uniform, pick
 from ur_admittance.apps.campaign.episode import REPORTED, REST_WINDOW, Episode
+from ur_admittance.apps.campaign.obstacles import obstacles
 from ur_admittance.apps.campaign.touching import contact, hand, sliding
 from ur_admittance.errors import SimulationError
 from ur_admittance.params import PRESETS, Parameters, preset
@@ -214,7 +215,7 @@ def extremes(number: int) -> Episode:
 
 FAMILIES: dict[str, Callable[[int], Episode]] = {
     family.__name__: family
-    for family in (free, limits, reference, contact, sliding, hand, soft, faults, parameters, extremes)
+    for family in (free, limits, obstacles, reference, contact, sliding, hand, soft, faults, parameters, extremes)
 }
 
 
