@@ -88,7 +88,7 @@ def situations() -> Iterator[Samples]:
     yield record("elbow stretched at once", outwards, 0.5, light | weak, stretched)
     limit = {"joint_limits.position_upper": [0.1, -1.4, None, None, None, None], **weak}
     yield record("joint limit", steady(20.0, 40.0, -20.0, 0.0, 0.0, 2.0), 1.5, limit)
-    yield record("blocked arm", steady(15.0, 0.0, 5.0, 0.0, 1.0, 1.5), 1.0, blocked_after=0.5)
+    yield record("blocked arm", steady(2.0, 0.0, 1.0, 0.0, 0.2, 0.0), 1.5, blocked_after=0.5)
     slide = [0.02, -0.03, 0.0, 0.0, 0.05, 0.1]
     yield record("springs", turning, 2.0, springs, twist=lambda t: slide if t > 0.8 else [0.0] * 6)
     yield record("release", released, 2.0)

@@ -52,12 +52,13 @@ struct Parameters {
   double engagement_time, drift_reset_threshold;
   double max_velocity[2], max_acceleration[2], desired_wrench_rate[2];
   Vector3 workspace_min, workspace_max;
-  double max_force, max_torque, max_position_error, max_orientation_error, joint_timeout, wrench_timeout;
+  double max_force, max_torque, max_position_error, max_orientation_error, max_following_error, following_time;
+  double joint_timeout, wrench_timeout;
 };
 
 struct Constants {
   double longest_period, quiet, acceleration_cutoff_hz, braking, planned, far, near_rate, speed, turning, sliding,
-      singular, damping, curve, ahead, norm_kept, slack, lead, resync_time, resync_speed;
+      singular, damping, curve, ahead, norm_kept;
   int elbow, cuts;
   Tolerances tolerances;
 };
@@ -158,6 +159,7 @@ class Controller {
     offset_.setZero();
     rate_.setZero();
     lag_.setZero();
+    recent_speed_.setZero();
     acceleration_.setZero();
     desired_wrench_.setZero();
     stiffness_.setZero();
@@ -168,6 +170,7 @@ class Controller {
   void tick(const Sample& u) {
     check_sample(u);
     forward(u.q, R_, p_tcp_);
+    observe_lead(u);
     condition(u);
     ramp_parameters(u.dt);
     Vector6 desired = u.reference_twist;
@@ -187,7 +190,7 @@ class Controller {
     advance(law, desired, wanted, realised, x_next, v_next, E, u.dt);
     hold_when_quiet(silent, desired, u.dt);
     move_joints(J_, qd, u.dt);
-    resynchronise(u);
+    keep_inside(u);
   }
 
   Vector6 q_command, qd_command, twist;
@@ -301,8 +304,8 @@ class Controller {
     int gate = 0;
     for (int i = 0; i < 6; ++i) {
       const double present = qd_command[i], step = p_.acceleration[i] * dt;
-      double up = std::min(approach_speed(p_.upper[i] - q_command[i], present, time, dt), p_.velocity[i]);
-      double down = std::min(approach_speed(q_command[i] - p_.lower[i], -present, time, dt), p_.velocity[i]);
+      double up = std::min(approach_speed(p_.upper[i] - q_command[i], present, time, dt), top_speed(i, 1.0));
+      double down = std::min(approach_speed(q_command[i] - p_.lower[i], -present, time, dt), top_speed(i, -1.0));
       if (i == k_.elbow && p_.elbow_margin > 0.0) {
         const double bend = q_command[i], room = std::abs(bend) - p_.elbow_margin;
         const double straighten = approach_speed(room, bend > 0.0 ? -present : present, time, dt);
@@ -589,15 +592,27 @@ class Controller {
     q_command += dt * qd;
   }
 
-  void resynchronise(const Sample& u) {
+  // How far the command leads the arm, beyond what its speed explains.
+  void observe_lead(const Sample& u) {
+    const double forget = std::exp(-u.dt / p_.following_time);
     for (int i = 0; i < 6; ++i) {
+      recent_speed_[i] = std::max(std::abs(qd_command[i]), forget * recent_speed_[i]);
       const double lead = q_command[i] - u.q[i];
-      const double excess = std::abs(lead) - k_.slack - k_.lead * std::abs(qd_command[i]);
-      if (excess > 0.0)
-        q_command[i] -= std::copysign(
-            std::min(excess * u.dt / k_.resync_time, k_.resync_speed * p_.velocity[i] * u.dt), lead);
-      if (p_.lower[i] <= u.q[i] && u.q[i] <= p_.upper[i]) q_command[i] = clip(q_command[i], p_.lower[i], p_.upper[i]);
+      unexplained_[i] = std::copysign(std::max(0.0, std::abs(lead) - p_.following_time * recent_speed_[i]), lead);
     }
+    if (unexplained_.cwiseAbs().maxCoeff() > 2.0 * p_.max_following_error) fail("the arm does not follow");
+  }
+
+  // A command that leads the arm waits for it.
+  double top_speed(int i, double direction) const {
+    const double ahead = direction * unexplained_[i], most = p_.max_following_error;
+    if (ahead <= most) return p_.velocity[i];
+    return std::min(p_.velocity[i], recent_speed_[i]) * clip(2.0 - ahead / most, 0.0, 1.0);
+  }
+
+  void keep_inside(const Sample& u) {
+    for (int i = 0; i < 6; ++i)
+      if (p_.lower[i] <= u.q[i] && u.q[i] <= p_.upper[i]) q_command[i] = clip(q_command[i], p_.lower[i], p_.upper[i]);
   }
 
   Parameters p_;
@@ -611,7 +626,7 @@ class Controller {
   Vector3 p_tcp_, p_ref_, p_middle_, acceleration_;
   Matrix6 J_;
   Quadratic solver_;
-  Vector6 filtered_, wrench_, offset_, rate_, lag_, stiffness_, desired_wrench_;
+  Vector6 filtered_, wrench_, offset_, rate_, lag_, stiffness_, desired_wrench_, recent_speed_, unexplained_;
   double ramp_ = 0.0, quiet_time_ = 0.0;
   bool filter_ready_ = false;
 };
@@ -650,6 +665,7 @@ Parameters parameters(const Values& in) {
   p.workspace_min = three("workspace_min"), p.workspace_max = three("workspace_max");
   p.max_force = one("max_force"), p.max_torque = one("max_torque");
   p.max_position_error = one("max_position_error"), p.max_orientation_error = one("max_orientation_error");
+  p.max_following_error = one("max_following_error"), p.following_time = one("following_time");
   p.joint_timeout = one("joint_state_timeout"), p.wrench_timeout = one("wrench_timeout");
   return p;
 }
@@ -664,8 +680,6 @@ Constants constants(const Values& in) {
   k.singular = one("SINGULAR"), k.damping = one("DAMPING"), k.curve = one("CURVE"), k.ahead = one("AHEAD");
   k.elbow = static_cast<int>(one("ELBOW")), k.cuts = static_cast<int>(one("CUTS")), k.norm_kept = one("NORM_KEPT");
   k.tolerances = {one("KEPT"), one("VIOLATED"), static_cast<int>(one("STEPS"))};
-  k.slack = one("SLACK"), k.lead = one("LEAD"), k.resync_time = one("RESYNC_TIME");
-  k.resync_speed = one("RESYNC_SPEED");
   return k;
 }
 

@@ -24,6 +24,7 @@ class Motion(SimpleNamespace):
 
     q: Array
     qd: Array
+    top: tuple[Array, Array]  # speed limits of the joints, up and down
     twist: Array  # last commanded one
     now: Array  # twist of qd at the Jacobian of this tick
     time: float  # to stop [s]
@@ -35,7 +36,7 @@ class Solve:
         self.p, self.k, self.kinematics = p, k, kinematics
 
     def choose(
-        self, V: Array, q: Array, qd: Array, twist: Array, measured: Array, dt: float
+        self, V: Array, q: Array, qd: Array, twist: Array, measured: Array, top: tuple[Array, Array], dt: float
     ) -> tuple[Array, Array]:
         """(joint speeds, the Jacobian of this tick)"""
         p, k = self.p, self.k
@@ -45,7 +46,7 @@ class Solve:
         now = J @ qd
         time = self.stopping_time(now, qd)
         keep = max(0.0, 1.0 - dt / time) if time > 0.0 else 0.0
-        m = Motion(q=q, qd=qd, twist=twist, now=now, time=time, keep=keep)
+        m = Motion(q=q, qd=qd, top=top, twist=twist, now=now, time=time, keep=keep)
         low, high, A, b = self.joint_bounds(m, dt)
         walls = self.walls(m, J, position, measured, dt)
         A, b = np.vstack([A, walls[0]]), np.concatenate([b, walls[1]])
@@ -77,8 +78,8 @@ class Solve:
         """(low, high, and the row of the elbow, if it is at the edge of the reach)"""
         p, elbow = self.p, int(self.k.ELBOW)
         step = p.joint_acceleration * dt
-        up = np.minimum(self.approach_speed(p.joint_upper - m.q, m.qd, m.time, dt), p.joint_velocity)
-        down = np.minimum(self.approach_speed(m.q - p.joint_lower, -m.qd, m.time, dt), p.joint_velocity)
+        up = np.minimum(self.approach_speed(p.joint_upper - m.q, m.qd, m.time, dt), m.top[0])
+        down = np.minimum(self.approach_speed(m.q - p.joint_lower, -m.qd, m.time, dt), m.top[1])
         row, bound, side = np.zeros((0, 6)), np.zeros(0), -1.0 if m.q[elbow] > 0.0 else 1.0
         if p.elbow_margin > 0.0:
             allowed, speed = (up, side * m.qd[elbow]) if side > 0.0 else (down, side * m.qd[elbow])

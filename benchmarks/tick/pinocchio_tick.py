@@ -41,6 +41,7 @@ class PinocchioController:
         self.offset, self.rate, self.twist, self.lag = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
         self.acceleration, self.desired_wrench, self.stiffness = np.zeros(3), np.zeros(6), np.zeros(6)
         self.filtered: Array | None = None
+        self.recent_speed, self.unexplained = np.zeros(6), np.zeros(6)
         self.ramp = self.quiet_time = 0.0
 
     def pose(self, q: Array) -> pin.SE3:
@@ -58,6 +59,7 @@ class PinocchioController:
         if not (0.0 < dt <= self.k.LONGEST_PERIOD and finite):
             raise UrAdmittanceError("bench: the sample is not usable.")
         measured = self.pose(q).copy()
+        self.observe_lead(q, dt)
         wrench = self.deadband(self.condition(raw, measured, dt))
         silent = not wrench[p.enabled != 0.0].any()
         self.ramp_parameters(dt)
@@ -72,11 +74,13 @@ class PinocchioController:
             raise UrAdmittanceError("bench: the arm does not follow.")
         wanted = desired + law + p.tracking_gain * (error - self.lag)
 
-        joints, J = self.solve.choose(wanted, self.q_command, self.qd_command, self.twist, measured.translation, dt)
+        top = self.top_speed(1.0), self.top_speed(-1.0)
+        command = self.q_command, self.qd_command, self.twist
+        joints, J = self.solve.choose(wanted, *command, measured.translation, top, dt)
         self.advance(law, desired, wanted, J @ joints, x, v, E, dt)
         self.hold_when_quiet(silent, desired, measured, dt)
         self.move_joints(J, joints, dt)
-        self.resynchronise(q, dt)
+        self.keep_inside(q)
 
     def condition(self, raw: Array, measured: pin.SE3, dt: float) -> Array:
         """Raw wrench -> minus bias, weight and inertia -> low-pass -> about the TCP, base axes."""
@@ -182,14 +186,24 @@ class PinocchioController:
         self.twist, self.qd_command = twist, qd
         self.q_command = self.q_command + qd * dt
 
-    def resynchronise(self, q: Array, dt: float) -> None:
-        p, k = self.p, self.k
-        lead = self.q_command - q
-        excess = np.maximum(np.abs(lead) - k.SLACK - k.LEAD * np.abs(self.qd_command), 0.0)
-        step = np.minimum(excess * dt / k.RESYNC_TIME, k.RESYNC_SPEED * p.joint_velocity * dt)
-        moved = self.q_command - np.sign(lead) * step
+    def observe_lead(self, q: Array, dt: float) -> None:
+        """How far the command leads the arm, beyond what its speed explains."""
+        time, lead = float(self.p.following_time), self.q_command - q
+        self.recent_speed = np.maximum(np.abs(self.qd_command), math.exp(-dt / time) * self.recent_speed)
+        self.unexplained = np.sign(lead) * np.maximum(0.0, np.abs(lead) - time * self.recent_speed)
+        if np.abs(self.unexplained).max() > 2.0 * float(self.p.max_following_error):
+            raise UrAdmittanceError("bench: the arm does not follow.")
+
+    def top_speed(self, direction: float) -> Array:
+        """A command that leads the arm waits for it."""
+        p, ahead, most = self.p, direction * self.unexplained, float(self.p.max_following_error)
+        slow = np.minimum(p.joint_velocity, self.recent_speed) * np.clip(2.0 - ahead / most, 0.0, 1.0)
+        return np.where(ahead <= most, p.joint_velocity, slow)
+
+    def keep_inside(self, q: Array) -> None:
+        p = self.p
         inside = (p.joint_lower <= q) & (q <= p.joint_upper)
-        self.q_command = np.where(inside, np.clip(moved, p.joint_lower, p.joint_upper), moved)
+        self.q_command = np.where(inside, np.clip(self.q_command, p.joint_lower, p.joint_upper), self.q_command)
 
 
 def smoothing(cutoff_hz: float, dt: float) -> float:

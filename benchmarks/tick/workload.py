@@ -9,7 +9,7 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core import bounds, checks, choose, law, modes, quadratic, rows, singular, tick, wrench
+from ur_admittance.core import bounds, checks, choose, law, quadratic, rows, singular, wrench
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel, robot_model
@@ -33,8 +33,6 @@ FROM_CORE: dict[ModuleType, tuple[str, ...]] = {
     bounds: ("ELBOW", "BRAKING", "PLANNED", "NEAR_RATE", "FAR"),
     choose: ("SPEED", "TURNING", "SLIDING", "CUTS"),
     singular: ("SINGULAR", "DAMPING", "CURVE", "AHEAD"),
-    modes: ("SLACK",),
-    tick: ("LEAD", "RESYNC_TIME", "RESYNC_SPEED"),
 }
 # Slack of comparisons and the end of a loop that converges: a little more or less changes no command that is compared.
 NUMERICAL: dict[ModuleType, tuple[str, ...]] = {

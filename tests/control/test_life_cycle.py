@@ -8,7 +8,7 @@ import pytest
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import CalibrationError, LifecycleError, ParameterError
 
-NOT_YET = ("activate", "deactivate", "reset_fault", "latch_reference", "cleanup", "zero_ft_sensor")
+NOT_YET = ("activate", "deactivate", "reset_fault", "retreat", "latch_reference", "cleanup", "zero_ft_sensor")
 PUSH = np.array([10.0, 0, 0, 0, 0, 0])
 
 
@@ -28,7 +28,7 @@ def test_every_action_that_does_not_fit_is_refused_and_changes_nothing(bench):
         c.reset_fault()
     c.activate()
     b.run(0.1, PUSH)
-    for action in (c.activate, c.cleanup, c.reset_fault, c.configure):
+    for action in (c.activate, c.cleanup, c.reset_fault, c.retreat, c.configure):
         with pytest.raises(LifecycleError):
             action()
     assert c.mode == Mode.ACTIVE
@@ -68,6 +68,9 @@ def test_a_fault_is_left_by_reset_and_activation_without_motion(bench):
     b.run(0.3, PUSH)
     b.run(0.5, joint_age=1.0)
     assert b.controller.status == Status.STALE_JOINTS
+    with pytest.raises(LifecycleError, match="the cause is still there: no joint state for 1000 ms"):
+        b.controller.reset_fault()
+    b.run(0.002)
     b.controller.reset_fault()
     b.run(0.002)
     assert b.controller.mode == Mode.INACTIVE

@@ -88,3 +88,27 @@ def test_exact_integrator_does_not_depend_on_the_step():
     fine = run(EXACT, 8.0, 30.0, 900.0, 4.0, 0.0005, 1000, 0.01, 0.1)
     coarse = run(EXACT, 8.0, 30.0, 900.0, 4.0, 0.1, 5, 0.01, 0.1)
     assert fine == pytest.approx(coarse, abs=1e-12)
+
+
+@pytest.mark.parametrize("integrator", [EXACT, RK4, EULER])
+@pytest.mark.parametrize("k", [0.0, 0.01, 2e3, 5e6])
+@pytest.mark.parametrize(("m", "d"), [(0.5, 5e3), (8.0, 4e4), (0.05, 40.0), (1e-2, 1e5)])
+def test_no_integrator_diverges_or_rattles_with_a_damping_that_is_large_for_mass_and_period(integrator, m, d, k):
+    """D dt / M from 1.6 to 2e4: RK4 diverges above 2.8, Euler rattles above 1. Judged by SciPy's stiff solver."""
+    dt, steps, force = 0.002, 40, 20.0
+    x, v = 0.0, 0.3
+    solution = solve_ivp(
+        lambda t, y: [y[1], (force - d * y[1] - k * y[0]) / m],
+        (0.0, steps * dt),
+        [x, v],
+        "Radau",
+        rtol=1e-10,
+        atol=1e-14,
+    )
+    path = [x]
+    for _ in range(steps):
+        x, v = step(integrator, x, v, m, d, k, force, dt)
+        path.append(x)
+    assert x == pytest.approx(solution.y[0][-1], rel=1e-6, abs=1e-12)
+    assert v == pytest.approx(solution.y[1][-1], rel=1e-5, abs=1e-9)
+    assert np.all(np.diff(path) > -1e-12) or k > 1e6  # overdamped: it only ever moves on

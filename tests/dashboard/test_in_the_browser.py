@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from ur_admittance import dashboard
+from ur_admittance.core.records import Status
 from ur_admittance.params import load_parameters
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
@@ -141,6 +142,26 @@ def test_a_situation_puts_a_table_under_the_tool_and_the_arm_presses_it(demo, vi
     tab.get_by_role("option", name="Press with 10 N").click()
     press(tab, "Load")
     eventually(lambda: abs(demo.command["wrench_tcp"][2] - 10.0) < 1.0)
+    demo.send({"environment": {"kind": "none"}})
+
+
+def test_a_clamped_arm_says_why_it_cannot_be_reset_and_comes_out_by_retreat(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    tab.get_by_role("tab", name="Surroundings").click(force=True)
+    tab.locator("label", has_text="Situation").locator("xpath=ancestor::div[2]").locator("input").first.click()
+    tab.get_by_role("option", name="Press with 10 N").click()
+    press(tab, "Load")
+    eventually(lambda: abs(demo.command["wrench_tcp"][2] - 10.0) < 1.0)
+    demo.send({"set": {"safety.max_force": 6.0}})
+    eventually(lambda: demo.mode == FAULT)
+    tab.get_by_text("It is still clamped").first.wait_for()
+    press(tab, "Reset fault")
+    tab.get_by_text("the cause is still there").first.wait_for()
+    press(tab, "Retreat")
+    eventually(lambda: demo.command["status"] == Status.RETREATED)
+    assert abs(demo.command["wrench_tcp"][2]) < 6.0
+    press(tab, "Reset fault")
+    eventually(lambda: demo.mode == 0)
     demo.send({"environment": {"kind": "none"}})
 
 

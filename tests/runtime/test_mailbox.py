@@ -50,7 +50,11 @@ def test_requests_reach_the_controller(mailbox, controller, robot):
     answer = ask(mailbox, controller, {"request": "activate"})
     assert not answer.accepted
     assert "protective stop" in answer.text
+    answer = ask(mailbox, controller, {"request": "reset_fault"})
+    assert not answer.accepted
+    assert answer.text.startswith("reset_fault: the cause is still there: the robot is in a protective stop")
     robot.external_status = 0
+    ticks(controller, robot, 1)
     assert ask(mailbox, controller, {"request": "reset_fault"}).accepted
     ticks(controller, robot)
     assert controller.mode == Mode.INACTIVE

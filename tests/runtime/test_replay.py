@@ -33,6 +33,7 @@ def eventful(robot, controller):
             robot.external_status = int(Status.PROTECTIVE_STOP)
         elif count == 800:
             robot.external_status = 0
+        elif count == 802:
             controller.reset_fault()
         elif count == 810:
             controller.activate()

@@ -7,7 +7,7 @@ from ur_admittance.apps.operate import LOOP_PRIORITY, operate
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.response import measure_response
 from ur_admittance.control import AdmittanceController
-from ur_admittance.core.records import Mode
+from ur_admittance.core.records import Mode, Request
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde.robot import RtdeRobot
@@ -89,7 +89,7 @@ def drive_rtde(
         if value != "reset_fault" or not robot.in_trouble:
             return apply_request(controller, value)
         robot.recover()
-        retry.start(Mode.FAULT, controller.reset_fault)
+        retry.start(Mode.FAULT, lambda: controller.request(Request.RESET_FAULT))
         return "connected to the robot again; the fault is being reset"
 
     def each_tick(controller: Any) -> bool | None:

@@ -73,7 +73,7 @@ def _run_ros(parameters: "Parameters", name: str, log: Path | None, dashboard: b
     from ur_admittance.apps.connect import need_ros
 
     need_ros()
-    from ur_admittance.ros.admittance_node import run_ros
+    from ur_admittance.ros.program import run_ros
 
     options |= {"controller_name": name, "log": str(log or ""), "dashboard": dashboard}
     return run_ros(parameters, typer.echo, **options)

@@ -11,7 +11,6 @@
 All arithmetic is in core.tick(). This file holds the records that the tick works on, and checks what goes into them.
 """
 
-import math
 from collections import deque
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -21,6 +20,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
+from ur_admittance.control.checks import check_live, finite
+from ur_admittance.control.recovery import hindrance, no_retreat
 from ur_admittance.control.zeroing import WINDOW, ZeroWatch
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
@@ -33,10 +34,13 @@ from ur_admittance.params.record import fill
 
 FloatArray = NDArray[np.float64]
 
+RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
 AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
-NOTHING = Request.NONE  # looked up once: members of an enumeration cost 0.3 us each time in Python 3.11
-FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")
+NOTHING, RETREAT = (
+    Request.NONE,
+    Request.RETREAT,
+)  # looked up once: members of an enumeration cost 0.3 us each time in Python 3.11
 
 
 class AdmittanceController:
@@ -55,6 +59,7 @@ class AdmittanceController:
         self._pending: deque[np.void] = deque()  # appending and taking are one step each: safe between threads
         self._request = Request.NONE
         self._twist_left = 0.0  # [s]
+        self._retreat_left = 0.0  # [s]
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._bias_change = np.zeros(6)  # of auto-zero, not yet in force
         self._margin: tuple[Parameters, Margin] | None = None
@@ -72,6 +77,7 @@ class AdmittanceController:
         self._state[:] = np.zeros_like(self._state)
         self._command[:] = np.zeros_like(self._command)
         self._request = Request.NONE
+        self._retreat_left = 0.0
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._bias_change[:] = 0.0
         self.configured = True
@@ -94,16 +100,28 @@ class AdmittanceController:
         self._request |= Request.ACTIVATE | (Request.START_AT_ARM if start_at_arm else Request.NONE)
 
     def deactivate(self) -> None:
-        """Slow down inside the limits, then hold. Harmless in any mode."""
+        """Slow down inside the limits, then hold; also ends a retreat. Harmless in any mode."""
         self._need_configured("deactivate")
+        self._retreat_left = 0.0
         self._request = (self._request & ~(Request.ACTIVATE | Request.START_AT_ARM)) | Request.DEACTIVATE
 
     def reset_fault(self) -> None:
-        """Leave the fault once its cause is gone and the arm has stopped; it stays inactive until activate()."""
-        self._need_configured("reset_fault")
-        if self.mode != Mode.FAULT:
-            raise LifecycleError(f"reset_fault: the controller is {self.mode.name.lower()}, not in fault.")
+        """Leave the fault; the controller stays inactive until activate(). Refused with the reason while the arm moves
+        or the cause is still there, as of the last update."""
+        self._need_fault("reset_fault")
+        if self.hindrance:
+            raise LifecycleError(f"reset_fault: {self.hindrance}")
         self._request |= Request.RESET_FAULT
+
+    def retreat(self, seconds: float = RETREAT_TIME) -> None:
+        """Out of a contact that stopped the arm: back along the way it came, slowly, until force and torque are below a
+        fifth of their limits, for `seconds` at most. It stops when they grow, at any other fault and by deactivate(),
+        and stays in fault: `reason` says how it ended; then reset_fault()."""
+        self._need_fault("retreat")
+        refusal = no_retreat(self.params, self.state, self.sample, self.command, seconds)
+        if refusal:
+            raise LifecycleError(f"retreat: {refusal}")
+        self._retreat_left = seconds
 
     def latch_reference(self) -> None:
         """Reference := measured pose."""
@@ -122,6 +140,9 @@ class AdmittanceController:
             self._params[0] = self._pending.popleft()
             self.params["revision"] = revision
         sample = self.sample
+        if self._retreat_left > 0.0:
+            self._retreat_left -= sample["dt"]
+            self._request |= RETREAT
         sample["request"] = self._request
         self._request = NOTHING
         if self._twist_left > 0.0:
@@ -129,6 +150,8 @@ class AdmittanceController:
             if self._twist_left <= 0.0:
                 sample["reference_twist"] = 0.0
         tick(self._params, self._state, self._sample, self._command)
+        if self._retreat_left > 0.0 and not self.state["retreating"]:
+            self._retreat_left = 0.0
         if self._zero.add(sample, self._params) and self.parameters.sensor.auto_zero:
             self._auto_zero()
 
@@ -148,11 +171,23 @@ class AdmittanceController:
         if not self.configured:
             return "unconfigured: call configure()"
         why = sentence(self.state["status"], self.state["evidence"])
+        if self.status == Status.RETREATING:
+            return why
         if self.mode == Mode.FAULT:
             return f"stopped: {why}"
         if self.status != Status.OK:
             return f"{self.mode.name.lower()}: {why}"
         return self.mode.name.lower()
+
+    @property
+    def hindrance(self) -> str:
+        """What keeps a fault from its reset, as of the last update, and what to do about it; empty: nothing does."""
+        return hindrance(self.command)
+
+    @property
+    def retreating(self) -> bool:
+        """A retreat is asked for, or under way."""
+        return self._retreat_left > 0.0
 
     @property
     def margin(self) -> Margin:
@@ -186,7 +221,7 @@ class AdmittanceController:
     def replace_parameters(self, parameters: Parameters) -> None:
         """Like set_parameters, for a whole set (a preset, a file)."""
         if self.configured:
-            self._check_live(parameters)
+            check_live(self.parameters, parameters)
         record = new(PARAMS)[0]
         fill(record, parameters, self.model)
         latest = self._pending[-1] if self._pending else self.params
@@ -195,32 +230,21 @@ class AdmittanceController:
         if record.tobytes() != latest.tobytes():
             self._pending.append(record)
 
-    def _check_live(self, parameters: Parameters) -> None:
-        old, wanted = self.parameters.flat(), parameters.flat()
-        changed = [name for name in wanted if wanted[name] != old[name]]
-        if changed and not self.parameters.dynamic_parameters and changed != ["dynamic_parameters"]:
-            raise ParameterError(
-                f"{changed[0]}: dynamic_parameters is false, so parameters change only while unconfigured.", changed[0]
-            )
-        for name in changed:
-            if name in FIXED_WHILE_CONFIGURED:
-                raise ParameterError(f"{name}: changes only while unconfigured; call cleanup() first.", name)
-
     # -- references ---------------------------------------------------------------------------------------------
 
     def set_reference_twist(self, twist: ArrayLike, valid_for: float = REFERENCE_TIMEOUT) -> None:
         """Velocity of the reference [m/s, rad/s], base axes; ends after `valid_for` [s] unless renewed."""
-        self.sample["reference_twist"] = _finite(twist, (6,), "reference twist")
+        self.sample["reference_twist"] = finite(twist, (6,), "reference twist")
         self._twist_left = valid_for
 
     def set_reference_wrench(self, wrench: ArrayLike) -> None:
         """Desired wrench on the tool [N, Nm], control axes, added to admittance.desired_wrench; ramped."""
-        self.sample["reference_wrench"] = _finite(wrench, (6,), "reference wrench")
+        self.sample["reference_wrench"] = finite(wrench, (6,), "reference wrench")
 
     def set_target_pose(self, position: ArrayLike, rotation: ArrayLike) -> None:
         """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; it stays there."""
-        p = _finite(position, (3,), "target position")
-        R = _finite(rotation, (3, 3), "target rotation")
+        p = finite(position, (3,), "target position")
+        R = finite(rotation, (3, 3), "target rotation")
         if not is_rotation(R):
             raise ParameterError("target rotation: must be a rotation matrix (orthogonal, determinant 1).")
         self.sample["target_position"] = p
@@ -254,6 +278,11 @@ class AdmittanceController:
         record["sensor_bias"] = bias
         self._pending.append(record)
 
+    def _need_fault(self, action: str) -> None:
+        self._need_configured(action)
+        if self.mode != Mode.FAULT:
+            raise LifecycleError(f"{action}: the controller is {self.mode.name.lower()}, not in fault.")
+
     def _need_configured(self, action: str) -> None:
         if not self.configured:
             raise LifecycleError(f"{action}: the controller is unconfigured; call configure() first.")
@@ -265,12 +294,3 @@ def warm_up(say: Callable[[str], None] = lambda text: None) -> None:
         say("loading the controller (the first run compiles it: about a minute) ...")
     tick(new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))
     zeroing.warm_up()
-
-
-def _finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> FloatArray:
-    array = np.asarray(values, dtype=float)
-    if array.shape != shape:
-        raise ParameterError(f"{what}: shape is {array.shape}, must be {shape}.")
-    if not all(math.isfinite(x) for x in array.flat):
-        raise ParameterError(f"{what} = {array.tolist()}: must be finite.")
-    return array

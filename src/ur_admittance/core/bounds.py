@@ -9,6 +9,7 @@ import math
 
 from .chain import forward, twist_of
 from .compile import kernel, mat3, mat6, vec3, vec6
+from .following import top_speed
 from .records import Limit
 from .rows import put_joint, put_row
 from .spatial import clip, norm
@@ -53,9 +54,10 @@ def joint_bounds(p, s, time, dt, low, high, why_low, why_high):
         present, step = s.qd_command[i], p.joint_acceleration[i] * dt
         up = approach_speed(p.joint_upper[i] - s.q_command[i], present, time, dt)
         down = approach_speed(s.q_command[i] - p.joint_lower[i], -present, time, dt)
-        why_high[i] = JOINT_POSITION if up < p.joint_velocity[i] else JOINT_VELOCITY
-        why_low[i] = JOINT_POSITION if down < p.joint_velocity[i] else JOINT_VELOCITY
-        up, down = min(up, p.joint_velocity[i]), min(down, p.joint_velocity[i])
+        fastest_up, fastest_down = top_speed(p, s, i, 1.0), top_speed(p, s, i, -1.0)
+        why_high[i] = JOINT_POSITION if up < fastest_up else JOINT_VELOCITY
+        why_low[i] = JOINT_POSITION if down < fastest_down else JOINT_VELOCITY
+        up, down = min(up, fastest_up), min(down, fastest_down)
         if i == ELBOW and p.elbow_margin > 0.0:  # straight, it could fold to either side
             bend = s.q_command[i]
             straighten = approach_speed(abs(bend) - p.elbow_margin, -present if bend > 0.0 else present, time, dt)
@@ -69,6 +71,13 @@ def joint_bounds(p, s, time, dt, low, high, why_low, why_high):
             why_high[i] = JOINT_ACCELERATION
         if low[i] != -down:
             why_low[i] = JOINT_ACCELERATION
+
+
+@kernel
+def velocity_bounds(p, s, dt, low, high):
+    """Bounds of each joint speed, from the present motion."""
+    why_low, why_high = vec6(), vec6()
+    joint_bounds(p, s, stopping_time(p, s.twist, s.qd_command), dt, low, high, why_low, why_high)
 
 
 @kernel

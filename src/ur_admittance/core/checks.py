@@ -1,7 +1,7 @@
 """0  Is this sample fit to move an arm, and are the records sound?"""
 
 from .compile import from_here, kernel
-from .records import STATE_FLOATS, Mode, Status
+from .records import STATE_FLOATS, TRAIL, Mode, Status
 
 ACTIVE, FAULT = int(Mode.ACTIVE), int(Mode.FAULT)
 OK, BAD_PERIOD, NOT_FINITE = int(Status.OK), int(Status.BAD_PERIOD), int(Status.NOT_FINITE)
@@ -78,6 +78,8 @@ def check_params(p):
         return False
     if not (p.max_position_error >= 0.0 and p.max_orientation_error >= 0.0):
         return False
+    if not (p.max_following_error > 0.0 and 0.0 < p.following_time < ABSURD):
+        return False
     if not (p.filter_cutoff_hz > 0.0 and p.engagement_time >= 0.0 and p.bias_time >= 0.0):
         return False
     return (
@@ -112,6 +114,9 @@ def check_state(s):
         and 0 <= s.status < KNOWN
         and 0.0 <= s.ramp <= 1.0
         and s.quiet_time >= 0.0
+        and s.waiting_time >= 0.0
+        and 0 <= s.trail_count <= TRAIL
+        and 0 <= s.trail_newest < TRAIL
         and s.contact.unlimited_time >= 0.0
         and is_sane(from_here(s.q_command, STATE_FLOATS))
     )

@@ -29,6 +29,13 @@ SENTENCES = {
     Status.INTERNAL_ERROR: "the program failed inside the loop; see the log",
     Status.COMMAND_REJECTED: "the robot refuses commands; is its program running in remote control?",
     Status.COLLISION: "{first} and {second} touch each other (collision: {1mm:.0f} mm)",
+    Status.NOT_FOLLOWING: "the arm does not follow: a joint is {0:.3f} rad from its command, beyond what its "
+    "speed explains (safety.max_following_error {1:.3g} rad); is it blocked, overloaded or at the end of its strength?",
+    Status.STILL_MOVING: "the arm is still slowing down",
+    Status.RETREATING: "the arm goes back: force or torque is at {0:.0%} of its safety limit (until {1:.0%})",
+    Status.RETREATED: "the arm has gone back: force and torque are below {1:.0%} of their safety limits",
+    Status.RETREAT_BLOCKED: "the retreat stopped because the load grew from {1:.0%} to {0:.0%} of its safety limit",
+    Status.RETREAT_ENDED: "the retreat ended with force or torque at {0:.0%} of its safety limit (wanted: {1:.0%})",
 }
 
 REMEDIES = {
@@ -36,8 +43,8 @@ REMEDIES = {
     Status.NOT_FINITE: "Check the device that sent it, then reset the fault.",
     Status.STALE_JOINTS: "Check the cable and the robot, then reset the fault.",
     Status.STALE_WRENCH: "Check the sensor's cable and rate, then reset the fault.",
-    Status.OVER_FORCE: "Free the tool, check the tool mass and the sensor bias, then reset the fault.",
-    Status.OVER_TORQUE: "Free the tool, check its centre of mass and the TCP, then reset the fault.",
+    Status.OVER_FORCE: "Free the tool or ask for a retreat, check tool mass and sensor bias, then reset the fault.",
+    Status.OVER_TORQUE: "Free the tool or ask for a retreat, check its centre of mass and TCP, then reset the fault.",
     Status.POSITION_ERROR: "Free the arm, then reset the fault; activation starts from the measured pose.",
     Status.ORIENTATION_ERROR: "Free the arm, then reset the fault; activation starts from the measured pose.",
     Status.IK_FAILED: "Move the arm away from this configuration, then reset the fault.",
@@ -50,6 +57,12 @@ REMEDIES = {
     Status.INTERNAL_ERROR: "Restart the program, and report the fault with its log.",
     Status.COMMAND_REJECTED: "Switch the robot to remote control and start its program, then reset the fault.",
     Status.COLLISION: "Move the arm apart by other means, or correct the boxes, the table or the tool under collision.",
+    Status.NOT_FOLLOWING: "Free the arm, check its load and payload setting, then reset the fault.",
+    Status.STILL_MOVING: "Wait until it stands still.",
+    Status.RETREATING: "Wait; stop ends it.",
+    Status.RETREATED: "Reset the fault.",
+    Status.RETREAT_BLOCKED: "Look what the tool touches on its way back; ask again, or free it by hand.",
+    Status.RETREAT_ENDED: "Ask again, or free the tool by hand, then reset the fault.",
 }
 
 

@@ -9,12 +9,13 @@ Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 
 import math
 
-from .admittance import step
+from .admittance import step, too_fast
 from .compile import kernel, mat3, vec3, vec6
 from .contact import observe
 from .control_axes import NORMAL, control_axes
 from .force_axes import limit_approach, update_bias
 from .spatial import (
+    clip,
     copy_matrix,
     exp_so3,
     left_jacobian,
@@ -199,8 +200,14 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
         if p.enabled[i] == 0.0:
             absorbed[i] = x[i]
             continue
+        mean = (x_next[i] - x[i]) / dt + lost[i]
         x_next[i] += lost[i] * dt
-        v_next[i] += lost[i]
+        v = v_next[i] + lost[i]
+        if too_fast(s.mass[i], s.damping[i], s.stiffness[i], dt):
+            # After half a period of a stiff spring its rate is opposite to its mean: no faster than either of them.
+            fastest = max(abs(v_next[i]), abs(mean))
+            v = clip(v, -fastest, fastest)
+        v_next[i] = v
         if s.stiffness[i] == 0.0:
             absorbed[i] = x_next[i]
             x_next[i] = 0.0

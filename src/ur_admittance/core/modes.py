@@ -5,6 +5,7 @@ import math
 from .checks import ACTIVE, FAULT, OK
 from .compile import from_here, kernel
 from .contact import forget_contact
+from .following import SLACK, start_at_arm
 from .law import latch
 from .records import STANDSTILL, STATE_FLOATS, Mode, Request
 from .spatial import set_identity
@@ -14,16 +15,20 @@ ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
 RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFERENCE)
 START_AT_ARM = int(Request.START_AT_ARM)
 
-SLACK = 0.02  # [rad] by which command and measurement may differ without a correction
-
 
 @kernel
 def start(s, u):
     """First valid sample: the command starts where the arm is."""
+    start_memory(s, u.q)
+
+
+@kernel
+def start_memory(s, q):
     s.has_command = 1
-    s.q_command[:] = u.q
+    s.q_command[:] = q
     s.qd_command[:] = 0.0
     s.twist[:] = 0.0
+    s.trail_count = 0
     s.weakest_direction[:] = math.sqrt(1.0 / 6.0)
     set_identity(s.singular_vectors)
 
@@ -33,7 +38,7 @@ def follow_moved_arm(s, u):
     """An arm that was moved by other means while the controller was inactive must not be sent back at activation."""
     for i in range(6):
         if abs(s.q_command[i] - u.q[i]) > SLACK:
-            s.q_command[:] = u.q
+            start_at_arm(s, u)
             return
 
 
@@ -50,6 +55,9 @@ def clear_state(s):
     """Forget everything; the next valid sample starts afresh."""
     s.has_command = 0
     s.filter_ready = 0
+    s.retreating = 0
+    s.trail_count = 0
+    s.trail_newest = 0
     from_here(s.q_command, STATE_FLOATS)[:] = 0.0
     set_identity(s.R_ref)
 
@@ -70,6 +78,7 @@ def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
     elif s.mode == FAULT:
         if u.request & RESET_FAULT and status == OK and stands_still(s):
             s.mode = INACTIVE
+            s.retreating = 0
     elif s.mode == ACTIVE and u.request & DEACTIVATE:
         s.mode = STOPPING
     if s.mode == STOPPING and stands_still(s):
@@ -89,13 +98,15 @@ def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
             s.velocity_bias[:] = 0.0
             s.lag[:] = 0.0
             s.travel = 0.0
+            s.waiting_time = 0.0
+            s.unexplained[:] = 0.0
             forget_contact(p, s.contact)
             s.quiet_time = 0.0
             s.target_id = u.target_id
             s.target_active = 0
             latch(s, R_measured, p_measured)
             if u.request & START_AT_ARM:
-                s.q_command[:] = u.q
+                start_at_arm(s, u)
             else:
                 follow_moved_arm(s, u)
     elif s.mode == ACTIVE and u.request & LATCH_REFERENCE:

@@ -22,6 +22,7 @@ from .shapes_record import SHAPES
 F = np.float64
 I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
 
+TRAIL = 32  # places on the way back that are remembered
 REGIONS = 3  # boxes of the workspace with their own damping and speed
 STANDSTILL = 1e-9  # [rad/s] commanded joints that are slower have stopped
 AT_REST = 0.01  # [rad/s] measured joints that are slower stand still: above the noise of encoders
@@ -46,6 +47,7 @@ class Request(IntFlag):
     RESET_FAULT = 4  # FAULT -> INACTIVE, accepted only at standstill with healthy inputs
     LATCH_REFERENCE = 8  # reference := measured pose
     START_AT_ARM = 16  # with ACTIVATE: command := measured angles, for an arm that others may have moved
+    RETREAT = 32  # in a fault, for as long as it is set: back along the way the arm came, until the force is small
 
 
 class Status(IntEnum):
@@ -69,7 +71,13 @@ class Status(IntEnum):
     CONNECTION_LOST = 15
     INTERNAL_ERROR = 16
     COMMAND_REJECTED = 17
-    COLLISION = 18
+    NOT_FOLLOWING = 18
+    COLLISION = 19
+    STILL_MOVING = 20  # never the reason of a fault: what keeps it from its reset
+    RETREATING = 21
+    RETREATED = 22
+    RETREAT_BLOCKED = 23
+    RETREAT_ENDED = 24
 
 
 class Limit(IntFlag):
@@ -170,6 +178,8 @@ PARAMS = np.dtype(
         ("max_torque", F),  # [Nm]
         ("max_position_error", F),  # [m]
         ("max_orientation_error", F),  # [rad]
+        ("max_following_error", F),  # of a joint [rad]
+        ("following_time", F),  # of motion by which the arm may be late [s]
         ("joint_state_timeout", F),  # [s]
         ("wrench_timeout", F),  # [s]
     ],
@@ -207,10 +217,23 @@ STATE = np.dtype(
         ("target_active", I),  # 1: the reference is on its way to the target pose
         ("revision", I),  # of the parameters the ramps lead to
         ("filter_ready", I),  # 0: the next wrench starts the filter
+        ("was_lost", I),  # 1: the last sample could not be used, 2: nor did the robot take commands
+        ("retreating", I),  # 1: on the way back
+        ("retreat_asked", I),  # 1: by the last sample
+        ("trail_count", I),  # places in use
+        ("trail_newest", I),  # index of the last one
+        ("trail", F, (TRAIL, 6)),  # the way the command came [rad]
         # From here on all are floats, those of CONTACT too: checked and cleared as one block.
         ("q_command", F, 6),  # [rad]
         ("qd_command", F, 6),  # [rad/s]
         ("twist", F, 6),  # commanded TCP twist, base axes [m/s, rad/s]
+        ("period", F),  # the last good one [s]
+        ("last_acceleration", F, 8),  # limits of joints and tool when parameters could last be trusted
+        ("recent_speed", F, 6),  # of the commanded joints [rad/s]
+        ("unexplained", F, 6),  # lead of the command over the arm beyond what speed explains [rad]
+        ("waiting_time", F),  # of a command that waits for the arm [s]
+        ("load", F),  # of a retreat: share of the largest force or torque, smoothed
+        ("lowest_load", F),  # since the retreat began
         # law: commanded pose = reference (+) offset, all in base axes
         ("p_ref", F, 3),  # [m]
         ("R_ref", F, (3, 3)),  # R_base_tcp of the reference
@@ -253,6 +276,8 @@ COMMAND = np.dtype(
         ("mode", I),
         ("status", I),
         ("evidence", F, 2),
+        ("hindrance", I),  # in a fault, the Status that keeps it from its reset; OK: nothing does
+        ("hindrance_evidence", F, 2),
         ("limits", I),  # Limit flags
         ("q", F, 6),  # [rad]
         ("qd", F, 6),  # [rad/s]

@@ -12,21 +12,21 @@
     3 bounds: joints, walls, edge of the reach     bounds.py
     4 joint speeds that keep every limit           choose.py, singular.py, quadratic.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
+    or, in every mode but ACTIVE, brake and hold   stopping.py; on request back out of a contact: retreat.py
+    The command waits for an arm that does not follow it (following.py).
 
 p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: the same records in give
 the same bits out.
 """
 
-import math
-
-import numpy as np
 from numba import njit, prange
 
-from .bounds import SINGULARITY, stopping_time
+from .bounds import SINGULARITY
 from .chain import forward, twist_of
 from .checks import (
     ACTIVE,
     BAD_PARAMS,
+    FAULT,
     INTERNAL_ERROR,
     LONGEST_PERIOD,
     OK,
@@ -38,50 +38,57 @@ from .checks import (
 from .choose import choose
 from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .control_axes import NORMAL
+from .following import follows, observe_lead, observe_speed, rejoin
 from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
-from .modes import INACTIVE, SLACK, change_mode, clear_state, enter_fault, stands_still, start
+from .modes import INACTIVE, change_mode, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
 from .obstacles import SHOWN, forget_near, nearest_pair
 from .records import Limit, Status
+from .retreat import change_retreat, go_back
 from .singular import SINGULAR, damped_factor, smallest_singular_value
 from .spatial import clip, copy_matrix, norm
+from .stopping import forget_all_but_motion, move_joints, remember_limits, slow_down
 from .surface import estimate_normal
-from .wrench import ACCELERATION_CUTOFF_HZ, condition, smoothing
+from .wrench import condition
 
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
 IK_FAILED, COLLISION = int(Status.IK_FAILED), int(Status.COLLISION)
+NOT_FOLLOWING, STILL_MOVING = int(Status.NOT_FOLLOWING), int(Status.STILL_MOVING)
 ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION)
 
 BODY = 16.0  # evidence of a collision: first body + BODY * second
-NOMINAL_PERIOD = 0.002  # [s] assumed for braking when the measured period is bad
-BLIND_BRAKING = 5.0  # [rad/s2] when the parameters cannot be trusted
-LEAD = 0.1  # [s] the command may lead the measurement by SLACK plus LEAD times the speed before it is pulled back
-RESYNC_TIME = 0.5  # [s]
-RESYNC_SPEED = 0.1  # share of the joint's speed limit with which it is pulled back at most
+NOMINAL_PERIOD = 0.002  # [s] assumed for braking when no good period was ever measured
 
 
 @kernel
 def tick_one(p, s, u, c):
     """One cycle of one controller: reads p and u, updates s, fills all of c."""
     s.ticks += 1
-    dt = u.dt if 0.0 < u.dt <= LONGEST_PERIOD else NOMINAL_PERIOD
     status, value, bound = check_sample(p, u)
     trusted = check_params(p)
     if not trusted:
         status, value, bound = BAD_PARAMS, 0.0, 0.0
     if not check_state(s):
-        clear_state(s)
+        forget_all_but_motion(s, c)
         enter_fault(s, INTERNAL_ERROR, 0.0, 0.0)
+    dt = known_period(s, u.dt)
+    if trusted:
+        remember_limits(p, s)
 
     R_measured, p_measured, J = mat3(), vec3(), mat6()
+    force, torque, lead = 0.0, 0.0, 0.0
     usable = status == OK
     seen = usable or (trusted and is_sane(u.q) and u.joint_age <= p.joint_state_timeout)
     if seen:
         forward(p.chain_rotation, p.chain_position, u.q, R_measured, p_measured, J)
+    if trusted:
+        observe_speed(p, s, dt)
+        rejoin(p, s, u, status, seen, usable, stands_still(s))
     if usable:
         if s.has_command == 0:
             start(s, u)
+        lead = observe_lead(p, s, u)
         force, torque = condition(p, s, u, R_measured, c)
         if force > p.max_force:
             status, value, bound = OVER_FORCE, force, p.max_force
@@ -89,11 +96,17 @@ def tick_one(p, s, u, c):
             status, value, bound = OVER_TORQUE, torque, p.max_torque
         if status != OK:
             s.filter_ready = 0  # a spike must not linger in the filter
-        if status == OK and s.mode == INACTIVE and p.shapes.on != 0:
+        elif s.mode == ACTIVE and not follows(p, s, lead, dt):
+            status, value, bound = NOT_FOLLOWING, lead, p.max_following_error
+        elif s.mode == INACTIVE and p.shapes.on != 0:
             distance, one, two = nearest_pair(p, u.q, 0.0)
             if one >= 0:
                 status, value, bound = COLLISION, one + BODY * two, distance
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
+    if s.mode == FAULT:
+        close = usable and lead <= p.max_following_error
+        change_retreat(p, s, u, status, force, torque, stands_still(s), close, dt)
+    tell_hindrance(s, c, status, value, bound)
 
     clear_motion(c)
     if seen:
@@ -110,11 +123,31 @@ def tick_one(p, s, u, c):
         if status != OK:
             enter_fault(s, status, value, bound)
     if s.mode != ACTIVE:
+        s.unexplained[:] = 0.0
         forget_near(s)
-        slow_down(p, s, J, trusted, dt)
+        retreat_or_stop(p, s, J, trusted, dt)
     if usable:
-        resynchronise(p, s, u, dt)
+        keep_inside(p, s, u)
     report(s, u, c)
+
+
+@kernel
+def known_period(s, dt):
+    """The measured period, or the last good one."""
+    if 0.0 < dt <= LONGEST_PERIOD:
+        s.period = dt
+    elif not 0.0 < s.period <= LONGEST_PERIOD:
+        s.period = NOMINAL_PERIOD
+    return s.period
+
+
+@kernel
+def retreat_or_stop(p, s, J, trusted, dt):
+    qd = vec6()
+    if s.retreating != 0 and trusted and go_back(p, s, J, dt, qd):
+        move_joints(s, J, qd, p.response_time, dt)
+    else:
+        slow_down(p, s, J, trusted, dt)
 
 
 @kernel
@@ -174,56 +207,22 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
 
 
 @kernel
-def move_joints(s, J, qd, response_time, dt):
-    """Joint positions are integrated from the last command, never from the lagging measurement."""
-    weight = smoothing(ACCELERATION_CUTOFF_HZ, dt)
-    twist = vec6()
-    twist_of(J, qd, twist)
-    for i in range(3):
-        s.acceleration[i] += weight * ((twist[i] - s.twist[i]) / dt - s.acceleration[i])
-    s.twist[:] = twist
-    late = math.exp(-dt / response_time) if response_time > 0.0 else 0.0
+def keep_inside(p, s, u):
+    """An arm inside its joint limits is not sent beyond them, not even by rounding."""
     for i in range(6):
-        s.lag[i] = late * s.lag[i] + (1.0 - late) * response_time * twist[i]
-        s.qd_command[i] = qd[i]
-        s.q_command[i] += qd[i] * dt
-
-
-@kernel
-def slow_down(p, s, J, trusted, dt):
-    """Every mode but ACTIVE: brake along the present direction inside all limits, then hold. Needs no measurement."""
-    if s.has_command == 0 or stands_still(s):
-        s.qd_command[:] = 0.0
-        s.twist[:] = 0.0
-        s.acceleration[:] = 0.0
-        s.lag[:] = 0.0
-        return
-    R, position, qd = mat3(), vec3(), vec6()
-    if trusted:
-        forward(p.chain_rotation, p.chain_position, s.q_command, R, position, J)
-        twist_of(J, s.qd_command, s.twist)
-        rate = 1.0 / stopping_time(p, s.twist, s.qd_command)
-    else:
-        J[:] = 0.0
-        rate = BLIND_BRAKING / np.max(np.abs(s.qd_command))
-    keep = max(0.0, 1.0 - rate * dt)
-    for i in range(6):
-        qd[i] = keep * s.qd_command[i]
-    move_joints(s, J, qd, p.response_time if trusted else 0.0, dt)
-
-
-@kernel
-def resynchronise(p, s, u, dt):
-    """A command that is further ahead of the arm than lag and load explain is pulled back slowly.
-    Smaller differences stay: following the measurement would let a load sink."""
-    for i in range(6):
-        lead = s.q_command[i] - u.q[i]
-        excess = abs(lead) - SLACK - LEAD * abs(s.qd_command[i])
-        if excess > 0.0:
-            step = min(excess * dt / RESYNC_TIME, RESYNC_SPEED * p.joint_velocity[i] * dt)
-            s.q_command[i] -= math.copysign(step, lead)
         if p.joint_lower[i] <= u.q[i] <= p.joint_upper[i]:
             s.q_command[i] = clip(s.q_command[i], p.joint_lower[i], p.joint_upper[i])
+
+
+@kernel
+def tell_hindrance(s, c, status, value, bound):
+    """What keeps a fault from its reset."""
+    c.hindrance, c.hindrance_evidence[0], c.hindrance_evidence[1] = OK, 0.0, 0.0
+    if s.mode == FAULT:
+        if status != OK:
+            c.hindrance, c.hindrance_evidence[0], c.hindrance_evidence[1] = status, value, bound
+        elif not stands_still(s):
+            c.hindrance = STILL_MOVING
 
 
 @kernel

@@ -12,7 +12,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
 
 REQUESTS = {"Activate": "activate", "Hold still": "deactivate"}
-REPAIRS = {"Reset fault": "reset_fault", "Zero the sensor": "zero_ft_sensor"}
+REPAIRS = {"Retreat": "retreat", "Reset fault": "reset_fault", "Zero sensor": "zero_ft_sensor"}
 PUSH_N, PUSH_S = 10.0, 1.0
 PUSHES = {
     "forward": (0, 1.0),
@@ -92,7 +92,8 @@ class Panel:
         repair = gui.add_button_group(
             "",
             tuple(REPAIRS),
-            hint="Reset: after a stop, once its cause is gone. Zero: the current reading counts as no force.",
+            hint="Retreat: slowly back the way it came, out of a contact that stopped it. Reset: after a stop, once "
+            "its cause is gone. Zero: the current reading counts as no force.",
         )
 
         def ask(client: Any, button: str) -> None:

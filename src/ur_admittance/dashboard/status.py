@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.core.records import Limit, Mode
+from ur_admittance.core.faults import sentence
+from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 
 COLOURS = {Mode.ACTIVE: "#2f9e44", Mode.INACTIVE: "#868e96", Mode.STOPPING: "#f08c00", Mode.FAULT: "#c92a2a"}
@@ -35,7 +36,7 @@ RESTLESS = "A simulated hand pushes the tool to and fro until you take over: dra
 def status_html(command: Any, reason: str, model: str, recording: str, restless: bool = False) -> str:
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
-    second = happening(command) if mode != Mode.FAULT else "Remove the cause, then press Reset fault and Activate."
+    second = happening(command) if mode != Mode.FAULT else way_out(command)
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
@@ -46,6 +47,18 @@ def status_html(command: Any, reason: str, model: str, recording: str, restless:
         f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>'
         f'<div style="font-size:0.76em;opacity:.65">{dot}{escape(model.upper())} {escape(recording)}</div></div>'
     )
+
+
+def way_out(command: Any) -> str:
+    """What to do in a fault, now."""
+    status, hindrance = Status(int(command["status"])), Status(int(command["hindrance"]))
+    if status == Status.RETREATING:
+        return f"{happening(command)} Escape stops it."
+    if hindrance in (Status.OVER_FORCE, Status.OVER_TORQUE):
+        return f"It is still clamped: {sentence(hindrance, command['hindrance_evidence'])}. Free it, or press Retreat."
+    if hindrance == Status.OK:
+        return "Press Reset fault, then Activate."
+    return f"Not yet: {sentence(hindrance, command['hindrance_evidence'])}."
 
 
 def absent_html(name: str) -> str:

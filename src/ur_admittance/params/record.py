@@ -14,6 +14,7 @@ ELBOW_MARGIN = 0.02  # [rad] 0.1 mm of reach: an arm stretched to the last bit c
 PARALLEL = 1e-3  # 2.5 degrees, more than any calibrated arm is off
 TYPICAL_RESPONSE = 0.02  # [s] of a UR streaming joint speeds, assumed until it is measured
 LEAST_INTERNAL_MASS = 1.0 / 3.0  # a law with less inertia than this share would follow the noise of the sensor
+LEAD = 0.05  # [s]
 SLACK = 1e-9  # a limit copied from the model and back through a file is not a wider one
 
 
@@ -31,6 +32,7 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
     fill_shapes(record["shapes"], parameters, model)
     for name in type(parameters.safety).model_fields:
         record[name] = getattr(parameters.safety, name)
+    record["following_time"] = following_time(parameters)
 
 
 def _has_ur_elbow(model: RobotModel) -> bool:
@@ -109,6 +111,12 @@ def _law(record: np.void, p: Parameters) -> None:
     record["engagement_time"] = law.stiffness_engagement_time
     record["drift_reset_threshold"] = law.drift_reset_threshold
     record["tracking_gain"] = p.tracking.velocity_gain
+
+
+def following_time(p: Parameters) -> float:
+    """By how much of its motion the arm may be late [s]: the slowest way to drive a UR has 34 ms (servoj), a trajectory
+    controller the time that it is given; a known response may be off by a factor of two."""
+    return LEAD + 2.0 * max(p.robot.response_time, p.trajectory_duration)
 
 
 def loop_delay(p: Parameters) -> float:

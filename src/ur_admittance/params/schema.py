@@ -189,6 +189,12 @@ class Safety(Group):
     max_torque: Positive = parameter(15.0, "Nm", "above it the arm stops")
     max_position_error: Positive = parameter(0.5, "m", "commanded minus measured position at which the arm stops")
     max_orientation_error: Positive = parameter(0.5, "rad", "commanded minus measured angle at which the arm stops")
+    max_following_error: Positive = parameter(
+        0.05,
+        "rad",
+        "lead of a joint's command over the arm, beyond what the delay explains, at which the command waits; "
+        "after 0.5 s, or at twice as much, the arm stops",
+    )
     joint_state_timeout: Positive = parameter(0.05, "s", "age of the joint state at which the arm stops")
     wrench_timeout: Positive = parameter(0.05, "s", "age of the wrench at which the arm stops")
 

@@ -7,6 +7,7 @@ from ur_admittance.core.records import STANDSTILL, Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.recording.log import Log
 
+RETREATS = (Status.RETREATING, Status.RETREATED, Status.RETREAT_BLOCKED, Status.RETREAT_ENDED)
 BEFORE_S = 0.5  # what happened this long before a fault is reported too
 
 
@@ -17,10 +18,12 @@ def why(log: Log) -> str:
     seconds, command = log.seconds, log.ticks["command"]
     lines = [_overview(log)]
     mode = np.asarray(command["mode"])
-    changes = [0, *(np.flatnonzero(np.diff(mode)) + 1).tolist()]
+    status = np.asarray(command["status"])
+    told = np.diff(mode).astype(bool) | (np.diff(status).astype(bool) & (mode[1:] == Mode.FAULT))  # also of a retreat
+    changes = [0, *(np.flatnonzero(told) + 1).tolist()]
     for i in changes:
         lines.append(f"{seconds[i]:9.3f} s  {_mode_words(log, i)}")
-        if mode[i] == Mode.FAULT:
+        if mode[i] == Mode.FAULT and (i == 0 or mode[i - 1] != Mode.FAULT):
             lines += [f"             {line}" for line in _before_fault(log, i)]
     lines += _slowed_down(log)
     lines.append(_ending(log))
@@ -54,7 +57,7 @@ def _mode_words(log: Log, i: int) -> str:
     mode, status = Mode(int(command["mode"])), int(command["status"])
     reason = sentence(status, command["evidence"])
     if mode == Mode.FAULT:
-        return f"stopped: {reason}"
+        return reason if status in RETREATS else f"stopped: {reason}"
     words = {
         Mode.ACTIVE: "active: the arm obeys forces",
         Mode.INACTIVE: "inactive: holds",

@@ -17,7 +17,6 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import StateTopic, state_of
 from ur_admittance.ros.parameters import SchemaParameters
 from ur_admittance.ros.run import run
-from ur_admittance.ros.services import offer
+from ur_admittance.ros.services import offer, say
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import apply_request
 
@@ -95,6 +94,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             reset_desired_pose=self._reset_desired_pose,
             stop=self._stop,
             reset_fault=self._reset_fault,
+            retreat=self._retreat,
         )
         self._orders: deque[str] = deque()  # transitions that other programs asked for
         self._looks = 0
@@ -189,6 +189,10 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
                 self.trigger_activate()
             elif order == "deactivate" and self.life == "active":
                 self.trigger_deactivate()
+            elif order == "retreat":
+                say(self, self._retreat)
+        if self.life == "inactive" and arm.end_retreat():
+            self.get_logger().info(controller.reason)
         output = arm.robot.output
         if self.life != "active" or output is None:
             self.refusal = arm.thread.failure or self.refusal
@@ -246,6 +250,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         return "the reference is where the tool is now"
 
     def _stop(self) -> str:
+        if self.arm is not None and self.arm.controller.retreating:
+            self.arm.thread.call(self.arm.controller.deactivate)
+            return "the retreat is stopped"
         if self.life != "active":
             return "the arm is not being moved by this node"
         self.trigger_deactivate()
@@ -256,6 +263,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.refusal = ""
         return "the fault is reset; activate to go on"
 
+    def _retreat(self) -> str:
+        if self.life != "inactive":
+            raise LifecycleError(f"retreat refused: the node is {self.life}.")
+        self._configured().retreat()
+        self.refusal = ""
+        return "the arm goes back; ~/state tells how it ends, ~/stop ends it"
+
     def _asked(self, controller: Any, value: Any) -> str:
         """A request of another program, in the loop's thread. Transitions are the executor's, within 0.2 s; slowing
         down does not wait for it."""
@@ -264,6 +278,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
                 raise LifecycleError(f"activate refused: the node is {self.life}.")
             self._orders.append("activate")
             return "activation requested"
+        if value == "retreat":
+            self._orders.append("retreat")
+            return "retreat requested"
         answer = apply_request(controller, value)
         if value in ("stop", "deactivate"):
             self._orders.clear()  # a stop has the last word
@@ -271,20 +288,6 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         elif value == "reset_fault":
             self.refusal = ""
         return answer
-
-
-def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) -> int:
-    """The node as a program of the command line: configured and activated by itself. Returns the exit code."""
-    nodes: list[AdmittanceNode] = []
-
-    def make() -> AdmittanceNode:
-        nodes.append(AdmittanceNode(parameters, autostart=True, **options))
-        return nodes[-1]
-
-    code = run(make, [])
-    if nodes and nodes[0].report is not None:
-        say(str(nodes[0].report))
-    return code
 
 
 def main() -> None:

@@ -134,6 +134,28 @@ class CompliantArm:
         if not self.thread.wait_for(lambda: controller.mode != Mode.FAULT, ACTIVATION_S):
             raise RobotError(f"the cause is still there; {controller.reason}.")
 
+    def retreat(self) -> None:
+        """Start a retreat: take the command topic for as long as it lasts; end_retreat gives it back."""
+        controller, robot = self.controller, self.robot
+
+        def drive() -> None:
+            controller.retreat()
+            robot.driving = True
+
+        robot.take_command()
+        try:
+            self.thread.call(drive)
+        except Exception:
+            self._let_go()
+            raise
+
+    def end_retreat(self) -> bool:
+        """Give the command topic back when a retreat is over and the arm stands. True: that was just now."""
+        if not self.robot.driving or self.controller.retreating or not self.thread.stands_still():
+            return False
+        self._let_go()
+        return True
+
     def _let_go(self) -> None:
         def silence() -> None:
             self.controller.deactivate()  # also a request to activate that was not served yet

@@ -15,13 +15,19 @@ def offer(node: Node, **actions: Callable[[], str]) -> None:
         node.create_service(Trigger, f"~/{name}", _answering(node, action))
 
 
+def say(node: Node, action: Callable[[], str]) -> tuple[str, bool]:
+    """Do it and log how it went: (sentence, whether it was done)."""
+    try:
+        message, done = action(), True
+    except UrAdmittanceError as error:
+        message, done = str(error), False
+    node.get_logger().info(message)
+    return message, done
+
+
 def _answering(node: Node, action: Callable[[], str]) -> Callable[[Any, Any], Any]:
     def answer(request: Any, response: Any) -> Any:
-        try:
-            response.message, response.success = action(), True
-        except UrAdmittanceError as error:
-            response.message, response.success = str(error), False
-        node.get_logger().info(response.message)
+        response.message, response.success = say(node, action)
         return response
 
     return answer

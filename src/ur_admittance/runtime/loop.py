@@ -159,7 +159,7 @@ class Loop:
 
     def slow_down(self) -> None:
         """Decelerating stop: ticks on until the arm stands still, at most 2 s; a second signal ends it at once."""
-        if self._mode[0] == Mode.ACTIVE:
+        if self._mode[0] in (Mode.ACTIVE, Mode.FAULT):  # a fault may be on its retreat
             self.controller.deactivate()
         for _ in range(round(STOP_TIME_S / self.clock.period)):
             if stands_still(self._mode[0], self._qd) or self._signals > 1:

@@ -53,6 +53,9 @@ class Script:
     def reset_fault(self, at: float) -> None:
         self._request(at, Request.RESET_FAULT)
 
+    def retreat(self, at: float, seconds: float) -> None:
+        self._part(at, seconds)["request"] |= int(Request.RETREAT)
+
     def latch_reference(self, at: float) -> None:
         self._request(at, Request.LATCH_REFERENCE)
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ur_admittance.apps.campaign.distances import Judge
 from ur_admittance.apps.campaign.episode import STEADY_WINDOW
 from ur_admittance.apps.campaign.view import Reading, View
-from ur_admittance.core.records import Mode
+from ur_admittance.core.records import Mode, Status
 
 Array = NDArray[np.float64]
 
@@ -24,7 +24,6 @@ ACCELERATION_SLACK = 1.05  # a path that joints brake along curves by itself
 BOX_SLACK = 1e-3  # [m] a wall is braked at in steps of a cycle
 CLEARANCE_SLACK = 1e-3  # [m] the same for distances
 EVERY = 0.01  # [s] between two looks at the distances: a centimetre of motion at the top speed of most episodes
-RESYNC = 0.1  # share of the joint speed with which a command that leads the arm is pulled back
 TOP_SPEED = 1.05  # of the arm's own largest joint speed: its servo overshoots a little
 MEASURED_SPEED = 1.3  # the servo is damped for the home pose: a stretched or heavy arm overshoots by a quarter
 MEASURED_ACCELERATION = 2.0  # ... and rings by 60 % after a step of acceleration
@@ -60,9 +59,27 @@ def joints(v: View) -> Iterator[Reading]:
     changed = np.diff(mode) != 0
     yield v.worst("joint_acceleration", np.where(changed[:, None], 0.0, step), bound, "rad/s2", 1)
     yield v.worst("step_at_mode_change", np.where(changed[:, None], step, 0.0), bound, "rad/s2", 1)
-    activated = changed & (mode[1:] == Mode.ACTIVE)  # the command may start anew where the arm is
-    moved = np.where(activated[:, None], 0.0, np.abs(np.diff(q, axis=0)) / v.period)
-    yield v.worst("position_step", moved, speed[1:] * (1.0 + RESYNC + ROUNDING), "rad/s", 1)
+    moved = np.where(restarted(v)[:, None], 0.0, np.abs(np.diff(q, axis=0)) / v.period)
+    yield v.worst("position_step", moved, speed[1:] * (1.0 + ROUNDING), "rad/s", 1)
+
+
+def restarted(v: View) -> NDArray[np.bool_]:
+    """Cycles whose command may start anew where the arm is, and does: at activation, and stopped with data that are or
+    just were lost."""
+    q, mode, trouble = v.command["q"], v.command["mode"], unfit(v)
+    near = (np.abs(q - v.sample["q"]) <= v.period * np.abs(v.command["qd"]) + ANGLE_ROUNDING).all(axis=1)[1:]
+    activated = (np.diff(mode) != 0) & (mode[1:] == Mode.ACTIVE)
+    return np.asarray(activated | (near & (mode[1:] != Mode.ACTIVE) & (trouble[1:] | trouble[:-1])))
+
+
+def unfit(v: View) -> NDArray[np.bool_]:
+    """Cycles whose sample must not move an arm: not finite, too old, or the robot itself has stopped."""
+    u = v.sample
+    bad = np.asarray(u["external_status"] != Status.OK)
+    for name in ("q", "qd", "wrench"):
+        bad = bad | ~np.isfinite(u[name]).all(axis=1)
+    bad |= u["joint_age"] > v.in_force("joint_state_timeout")
+    return np.asarray(bad | (u["wrench_age"] > v.in_force("wrench_timeout")))
 
 
 def tool(v: View) -> Iterator[Reading]:
@@ -77,6 +94,7 @@ def tool(v: View) -> Iterator[Reading]:
         yield v.worst(f"{kind}_speed_stopping", np.where(stopping, speed, 0.0), cap * SPEED_SLACK, f"{length}/s")
         change = np.linalg.norm(np.diff(twist, axis=0), axis=1) / v.period
         change[v.changed - 1] = 0.0  # with another TCP the twist is that of another point
+        change[restarted(v)] = 0.0  # ... and where the command starts anew, of another place
         bound = np.maximum(acceleration[1:], acceleration[:-1]) * ACCELERATION_SLACK
         yield v.worst(f"{kind}_acceleration", np.where(stopping[1:], 0.0, change), bound, f"{length}/s2", 1)
         yield v.worst(f"{kind}_acceleration_stopping", np.where(stopping[1:], change, 0.0), bound, f"{length}/s2", 1)

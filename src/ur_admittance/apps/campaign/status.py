@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.apps.campaign.checks import unfit
 from ur_admittance.apps.campaign.episode import REPORTED, Fault
 from ur_admittance.apps.campaign.view import Reading, View
 from ur_admittance.core.records import STANDSTILL, Mode, Request, Status
@@ -37,16 +38,6 @@ def status(v: View) -> Iterator[Reading]:
 
 def _count(v: View, check: str, wrong: Flags) -> Reading:
     return Reading(check, float(np.count_nonzero(wrong)), 0.0, "cycles", float(np.argmax(wrong)) * v.period)
-
-
-def unfit(v: View) -> Flags:
-    """Cycles whose sample must not move an arm: not finite, too old, or the robot itself has stopped."""
-    u = v.sample
-    bad = np.asarray(u["external_status"] != Status.OK)
-    for name in ("q", "qd", "wrench"):
-        bad = bad | ~np.isfinite(u[name]).all(axis=1)
-    bad |= u["joint_age"] > v.in_force("joint_state_timeout")
-    return np.asarray(bad | (u["wrench_age"] > v.in_force("wrench_timeout")))
 
 
 def faults(v: View) -> Iterator[Reading]:
@@ -107,6 +98,8 @@ def explained(v: View, k: int) -> bool:
         return bool(p["max_position_error"] < TIGHT)
     if command["status"] == Status.ORIENTATION_ERROR:
         return bool(p["max_orientation_error"] < TIGHT)
+    if command["status"] == Status.NOT_FOLLOWING:
+        return bool(np.abs(v.command["q"][k - 1] - sample["q"]).max() > p["max_following_error"])
     return False
 
 

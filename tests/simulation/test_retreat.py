@@ -1,0 +1,151 @@
+"""An arm that pressed until it stopped comes out again: slowly, the way it came, on request only."""
+
+import numpy as np
+import pytest
+
+from ur_admittance.core.faults import sentence
+from ur_admittance.core.records import Mode, Request, Status
+from ur_admittance.core.retreat import JOINT_SPEED, RELEASED, TOOL_SPEED
+from ur_admittance.params import Parameters
+from ur_admittance.simulation import Case, Environment, FtSensor, Script, Servo, simulate
+
+STOPPED, LONG = 6.0, 14.0  # [s] over force by then; a retreat out of the softest wall
+X_ONLY = [i == 0 for i in range(6)]
+
+
+def clamped(robot, stiffness, then, seconds=4.0):
+    """Presses with 130 N, stops at 100, and stays; what happens from STOPPED on is `then`."""
+    script = Script(STOPPED + seconds)
+    script.activate(0.02)
+    then(script)
+    sensor = FtSensor(noise_force=0.1, noise_torque=0.005)
+    law = {
+        "admittance.force_axes": X_ONLY,
+        "admittance.enabled_axes": X_ONLY,
+        "admittance.desired_wrench": [-130.0] + [0.0] * 5,
+        "admittance.desired_wrench_rate": [100.0, 10.0],
+        "safety.max_torque": 60.0,
+    }
+    parameters = Parameters().changed(sensor.parameters() | law)
+    case = Case(
+        script,
+        parameters,
+        robot,
+        environment=Environment.wall(stiffness, gap=0.005),
+        servo=Servo(delay=0.010),
+        sensor=sensor,
+        seed=3,
+    )
+    return simulate([case], threads=1)[0]
+
+
+def force(trace):
+    return np.linalg.norm(trace.contact[:, :3], axis=1)
+
+
+def from_stop(trace):
+    return slice(round(STOPPED / trace.period), None)
+
+
+@pytest.mark.parametrize(
+    ("robot", "stiffness", "seconds"),
+    [("ur5e", 1e3, LONG), ("ur10e", 1e4, 4.0), ("ur20", 3e4, 4.0), ("ur16e", 1e5, 3.0)],
+)
+def test_a_clamped_arm_goes_back_until_the_force_is_small_then_reset_and_activation_work(robot, stiffness, seconds):
+    def then(script):
+        script.reset_fault(STOPPED)
+        script.retreat(STOPPED + 0.1, seconds)
+        script.reset_fault(STOPPED + seconds + 0.2)
+        script.activate(STOPPED + seconds + 0.3)
+        script.parameters(STOPPED + seconds + 0.25, 0)
+
+    trace = clamped(robot, stiffness, then, seconds + 0.31)
+    command = trace.command[from_stop(trace)]
+    assert command["status"][0] == Status.OVER_FORCE
+    assert force(trace)[from_stop(trace)][0] > 80.0
+    # the reset is refused, with the reason
+    assert command["mode"][1] == Mode.FAULT
+    assert command["hindrance"][0] == Status.OVER_FORCE
+    assert "is above safety.max_force 100.0 N" in sentence(command["hindrance"][0], command["hindrance_evidence"][0])
+    # the retreat
+    moving = command["status"] == Status.RETREATING
+    assert moving.any()
+    assert (command["mode"][: np.flatnonzero(moving)[-1]] == Mode.FAULT).all()
+    assert np.abs(command["qd"]).max() <= JOINT_SPEED * (1 + 1e-9)
+    assert np.linalg.norm(command["twist"][:, :3], axis=1).max() <= TOOL_SPEED[0] * 1.01
+    done = command[np.flatnonzero(moving)[-1] + 1]
+    assert done["status"] == Status.RETREATED
+    assert done["evidence"][0] < RELEASED == done["evidence"][1]
+    # and on
+    assert command["mode"][-1] == Mode.ACTIVE
+
+
+def test_the_retreat_is_inside_the_limits_of_joints_and_tool_and_on_the_way_it_came():
+    trace = clamped("ur5e", 2e4, lambda script: script.retreat(STOPPED, 4.0))
+    limits = Parameters()
+    back = from_stop(trace)
+    qd, twist = trace.command["qd"], trace.command["twist"]
+    assert np.abs(np.diff(qd, axis=0)).max() / trace.period <= 20.0 * (1 + 1e-9)
+    acceleration = np.linalg.norm(np.diff(twist[:, :3], axis=0), axis=1) / trace.period
+    assert acceleration[back].max() <= limits.max_linear_acceleration
+    came, went = trace.command["q"][: back.start], trace.command["q"][back]
+    assert np.abs(went[-1] - went[0]).max() > 2e-3
+    apart = np.abs(went[::25, None] - came[None, ::5]).max(axis=2).min(axis=1)
+    assert apart.max() < 3e-3  # [rad]
+
+
+def test_nothing_moves_without_the_request_and_it_stops_when_the_request_ends():
+    def then(script):
+        script.retreat(STOPPED + 1.0, 0.3)
+
+    trace = clamped("ur5e", 2e3, then)
+    command = trace.command[from_stop(trace)]
+    before, asked, after = command[: round(1.0 / 0.002)], round(1.3 / 0.002), command[round(1.5 / 0.002) :]
+    assert not before["qd"].any()
+    assert np.abs(command["qd"][asked - 1]).max() > 0.0
+    assert (after["status"] == Status.RETREAT_ENDED).all()
+    assert not after["qd"].any()
+    assert force(trace)[-1] > 50.0  # still clamped: the wall is soft
+
+
+def test_another_fault_stops_the_retreat_and_is_told_and_a_request_that_stays_does_not_go_on():
+    def then(script):
+        script.retreat(STOPPED, 4.0)
+        script.fault(STOPPED + 0.3, 0.2, "nan_wrench")
+
+    trace = clamped("ur5e", 2e3, then)
+    command = trace.command[from_stop(trace)]
+    lost, after = command[round(0.3 / 0.002)], command[round(0.6 / 0.002) :]
+    assert lost["status"] == Status.NOT_FINITE
+    assert (after["status"] == Status.NOT_FINITE).all()
+    assert not after["qd"].any()
+
+
+def test_a_load_that_grows_stops_the_retreat():
+    def then(script):
+        script.retreat(STOPPED, 4.0)
+        script.push(STOPPED + 0.3, 3.7, [-40.0, 0, 0, 0, 0, 0])
+
+    trace = clamped("ur5e", 2e3, then)
+    command = trace.command[from_stop(trace)]
+    after = command[round(0.5 / 0.002) :]
+    assert (after["status"] == Status.RETREAT_BLOCKED).all()
+    value, bound = after["evidence"][0]
+    assert bound + 0.05 < value < bound + 0.5
+    assert not after["qd"].any()
+
+
+def test_in_any_other_mode_the_request_does_nothing():
+    def guided(asked):
+        script = Script(1.0)
+        if asked:
+            script.retreat(0.0, 1.0)
+        script.activate(0.02)
+        script.push(0.1, 0.6, [15.0, 5.0, 0, 0, 0, 0])
+        script.deactivate(0.5)
+        return simulate([Case(script, Parameters())], threads=1)[0]
+
+    plain, asked = guided(False), guided(True)
+    assert (asked.sample["request"] & Request.RETREAT).all()
+    assert np.abs(plain.command["qd"]).max() > 0.01
+    assert plain.command.tobytes() == asked.command.tobytes()
