@@ -107,8 +107,8 @@ def kdl(samples: Samples) -> Array:
 
 
 def pinocchio(samples: Samples) -> Array:
-    if find_spec("pinocchio") is None:
-        raise Missing("not installed: pip install pin")
+    if find_spec("pinocchio") is None or find_spec("daqp") is None:
+        raise Missing("not installed: pip install pin daqp")
     from benchmarks.tick.pinocchio_tick import replay
 
     return replay(samples)
