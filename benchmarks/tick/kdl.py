@@ -89,7 +89,7 @@ class KdlProcess:
         self._send(request)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        if not line:
+        if not line.endswith("\n"):  # it stopped, perhaps in the middle
             assert self._process.stderr is not None
             raise UrAdmittanceError(f"bench: {self._process.stderr.read().strip() or 'the C++ tick ended early'}.")
         return np.array(line.split(), dtype=float)

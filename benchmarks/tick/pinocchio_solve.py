@@ -14,7 +14,6 @@ LINEAR, ANGULAR = slice(0, 3), slice(3, 6)
 PARTS = (LINEAR, ANGULAR)
 TINY = 1e-300  # instead of 0 below a fraction bar
 SOLVED, CONTRADICTION = 1, -1  # exit flags of DAQP
-EXACT = {"primal_tol": 1e-11, "dual_tol": 1e-12}
 
 Kinematics = Callable[[Array], tuple[Array, Array]]  # q -> position and Jacobian of the TCP
 
@@ -126,7 +125,7 @@ class Solve:
 
     def shape(self, V: Array, twist: Array, dt: float) -> Array:
         """What is wanted, within the norms of acceleration and speed; its direction is kept."""
-        shaped = V.copy()
+        shaped: Array = V.copy()
         for n, part in enumerate(PARTS):
             a_dt, before = self.p.max_acceleration[n] * dt, twist[part]
             v = limit_change(V[part], before, a_dt)
@@ -199,10 +198,10 @@ class Solve:
 
     def minimise_or_brake(self, H: Array, g: Array, A: Array, b: Array, brake: Array) -> tuple[Array, Array]:
         """(joint speeds at the minimum, bounds). When rows contradict each other, braking is always allowed."""
-        x, flag = minimise(H, g, A, b)
+        x, flag = minimise(H, g, A, b, self.k.VIOLATED)
         if flag == CONTRADICTION:
             b = np.maximum(b, A[:, :6] @ brake + 1e-12)
-            x, flag = minimise(H, g, A, b)
+            x, flag = minimise(H, g, A, b, self.k.VIOLATED)
         return (x[:6] if flag == SOLVED else brake), b
 
     def norms_kept(self, V: Array, twist: Array, most: Array, caps: Array) -> bool:
@@ -223,10 +222,11 @@ class Solve:
         return A, b
 
 
-def minimise(H: Array, g: Array, A: Array, b: Array) -> tuple[Array, int]:
-    """min 1/2 x' H x + g' x under A x <= b -> (x, exit flag)"""
+def minimise(H: Array, g: Array, A: Array, b: Array, violated: float) -> tuple[Array, int]:
+    """min 1/2 x' H x + g' x under A x <= b -> (x, exit flag). A row may be violated by as much as in core: with another
+    tolerance, commands at a straight elbow differ by 4e-9."""
     below, sense = np.full(len(b), -1e30), np.zeros(len(b), np.int32)
-    x, _, flag, _ = daqp.solve(H, g, np.ascontiguousarray(A), b, below, sense, **EXACT)
+    x, _, flag, _ = daqp.solve(H, g, np.ascontiguousarray(A), b, below, sense, primal_tol=violated)
     return np.asarray(x), int(flag)
 
 

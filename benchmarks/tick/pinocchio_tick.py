@@ -198,7 +198,7 @@ class PinocchioController:
         """A command that leads the arm waits for it."""
         p, ahead, most = self.p, direction * self.unexplained, float(self.p.max_following_error)
         slow = np.minimum(p.joint_velocity, self.recent_speed) * np.clip(2.0 - ahead / most, 0.0, 1.0)
-        return np.where(ahead <= most, p.joint_velocity, slow)
+        return np.asarray(np.where(ahead <= most, p.joint_velocity, slow))
 
     def keep_inside(self, q: Array) -> None:
         p = self.p

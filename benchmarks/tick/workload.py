@@ -3,6 +3,7 @@
 The constants of core are read here, once, and handed to the peers: none of them has numbers of its own.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from types import ModuleType
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.core import bounds, checks, choose, law, quadratic, rows, singular, wrench
-from ur_admittance.core.admittance import too_fast
+from ur_admittance.core.admittance import FAST
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel, robot_model
@@ -123,13 +124,13 @@ class Samples(Setting):
     reference_twist: Array
 
 
-def setting(changes: dict[str, object] | None = None) -> Setting:
+def setting(changes: Mapping[str, object] | None = None) -> Setting:
     """Raises an error when it uses what the peers do not have."""
-    model, parameters, params = robot_model("ur5e"), Parameters().changed(SETTINGS | (changes or {})), new(PARAMS)
+    model, parameters, params = robot_model("ur5e"), Parameters().changed({**SETTINGS, **(changes or {})}), new(PARAMS)
     fill(params[0], parameters, model)
     params["revision"] = 1
-    law = (params[0][name] for name in ("mass", "damping", "stiffness"))
-    if any(too_fast(*axis, PERIOD) for axis in zip(*law, strict=True)):
+    mass, damping, stiffness = (params[0][name] for name in ("mass", "damping", "stiffness"))
+    if (damping * PERIOD > FAST * mass).any() or (stiffness * PERIOD**2 > FAST**2 * mass).any():
         raise UrAdmittanceError("bench: the peers do not hold back stiff springs and dampers at a limit.")
     for name, neutral in LEFT_OUT.items():
         if np.any(params[name] != neutral):
@@ -169,8 +170,8 @@ def crowded() -> Workload:
     x, y, z = s.place(s.home)
     off = 0.05 + s.parameters.collision.tool_radius + s.parameters.collision.clearance + NARROW
     places = {1: (x + off, y), 2: (x - off, y), 3: (x, y + off), 4: (x, y - off)}
-    boxes: dict[str, object] = {f"collision.box_{i}.center": [*place, z] for i, place in places.items()}
-    return _workload(_turning(s), boxes | {"collision.table_height": 0.0})
+    boxes = {f"collision.box_{i}.center": [*place, z] for i, place in places.items()}
+    return _workload(_turning(s), {**boxes, "collision.table_height": 0.0})
 
 
 def steady() -> Workload:
@@ -187,7 +188,7 @@ def _turning(s: Setting) -> Array:
     return np.hstack([push @ R.T, twist @ R.T])
 
 
-def _workload(wrenches: Array, changes: dict[str, object] | None = None) -> Workload:
+def _workload(wrenches: Array, changes: Mapping[str, object] | None = None) -> Workload:
     """wrenches: (n, 6) about the TCP in base axes -> what the sensor would read with the arm at home."""
     s = setting(changes)
     return Workload(s.model, s.parameters, s.params, np.array([s.reading(s.home, w) for w in wrenches]))
