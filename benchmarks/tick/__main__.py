@@ -1,6 +1,6 @@
 """How long a tick takes, next to the same tick in other hands.
 
-python -m benchmarks.tick            2 to 3 minutes
+python -m benchmarks.tick            4 to 6 minutes
 python -m benchmarks.tick --quick    under a minute once everything is compiled
 python -m benchmarks.tick --json     all figures for other programs
 chrt -f 1 python -m benchmarks.tick  on a busy computer: before all ordinary programs, as the control loop runs
@@ -14,6 +14,7 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -22,57 +23,46 @@ import numpy as np
 
 from benchmarks.machine import machine
 from benchmarks.tick import agreement, ours
+from benchmarks.tick import workload as loads
 from benchmarks.tick.footprint import cold_and_cached, footprint
 from benchmarks.tick.kdl import KdlProcess
-from benchmarks.tick.workload import Array, Missing, Workload, circling, crowded
+from benchmarks.tick.workload import Array, Missing, Workload
 from ur_admittance.apps.bench import percentiles
 from ur_admittance.errors import UrAdmittanceError
 
 CONTROLLERS = 512  # a batch of half a millisecond and more: the start of the threads is a small part of it
+SCENES: dict[str, tuple[str, Callable[[], Workload]]] = {
+    "": ("moving freely", loads.circling),
+    "_corner": ("sliding in a corner of the walls", loads.cornered),
+    "_joint": ("held by a joint limit", loads.at_joint_limit),
+}
 TITLES = {
     "tick": "tick, called from Python",
-    "tick_near": "the same among boxes, held by them",
     "update": "controller.update()",
     "kdl_tick": "the same tick in C++ (KDL, Eigen) *",
-    "pinocchio_tick": "the same tick in Python (Pinocchio, NumPy) *",
+    "pinocchio_tick": "the same in Python (Pinocchio, NumPy, DAQP) *",
     "mink_ik": "mink: inverse kinematics only",
+    "tick_blind": "tick without distances of the arm",
+    "tick_near": "tick among boxes, held by them",
 }
-LEFT_OUT = "* leaves out contact observers, distances and the check of parameters and memory on every tick"
+LEFT_OUT = (
+    "* leaves out the contact observers, the distances of the arm and the check of parameters and memory on every tick"
+)
 
 Round = Callable[[int], Array]
 
 
 def compare(quick: bool) -> dict[str, Any]:
     """Durations [us] and ratios by name; peers that are missing are in `notes`."""
-    rounds, fast, slow, batches = (5, 2000, 100, 20) if quick else (20, 5000, 500, 50)
-    workload, among_boxes, notes = circling(), crowded(), dict[str, str]()
-    threads = numba.get_num_threads()
+    rounds = 5 if quick else 20
+    threads, notes = numba.get_num_threads(), dict[str, str]()
     with ExitStack() as stack:
         _say("preparing (compiles on the first run)")
-        peers: dict[str, tuple[Round, int]] = {
-            "tick": (lambda n: ours.time_ticks(workload, n), fast),
-            "tick_near": (lambda n: ours.time_ticks(among_boxes, n), fast),
-            "update": (lambda n: ours.time_updates(workload, n), fast),
-        }
-        try:
-            process = stack.enter_context(KdlProcess(workload))
-            peers["kdl_tick"] = process.ticks, fast
-        except Missing as reason:
-            notes["kdl_tick"] = str(reason)
-        for count in sorted({1, threads}):
-            peers[f"batch_{count}"] = _batch(lambda n, c, t: ours.time_batches(workload, n, c, t), count), batches
-            if "kdl_tick" in peers:
-                peers[f"kdl_batch_{count}"] = _batch(process.batches, count), batches
-        for name, make in (("pinocchio_tick", _pinocchio), ("mink_ik", _mink)):
-            try:
-                peers[name] = make(workload), slow
-            except Missing as reason:
-                notes[name] = str(reason)
-        durations = _rounds(peers, rounds)
+        durations = _rounds(_peers(quick, threads, stack, notes), rounds)
     _say("the commands of all peers on the same samples")
     return {
         "us": {name: percentiles(np.concatenate(parts)) for name, parts in durations.items()},
-        "ratios": _ratios(durations, threads) if "kdl_tick" in peers else {},
+        "ratios": _ratios(durations, threads) if "kdl_tick" in durations else {},
         "threads": threads,
         "controllers": CONTROLLERS,
         "largest_difference": agreement.largest_differences(notes),
@@ -82,17 +72,48 @@ def compare(quick: bool) -> dict[str, Any]:
     }
 
 
+def _peers(quick: bool, threads: int, stack: ExitStack, notes: dict[str, str]) -> dict[str, tuple[Round, int]]:
+    """What is measured, and how many calls of it in a round. A name ends with its scene."""
+    fast, slow, batches = (2000, 100, 20) if quick else (5000, 500, 50)
+    peers: dict[str, tuple[Round, int]] = {}
+    for scene, (_, make) in SCENES.items():
+        load = make()
+        peers[f"tick{scene}"] = partial(ours.time_ticks, load), fast
+        try:
+            process = stack.enter_context(KdlProcess(load))
+            peers[f"kdl_tick{scene}"] = process.ticks, fast
+        except Missing as reason:
+            notes["kdl_tick"] = str(reason)
+        for count in sorted({1, threads}):
+            peers[f"batch_{count}{scene}"] = _batch(partial(ours.time_batches, load), count), batches
+            if "kdl_tick" in peers:
+                peers[f"kdl_batch_{count}{scene}"] = _batch(process.batches, count), batches
+        try:
+            peers[f"pinocchio_tick{scene}"] = _pinocchio(load), slow
+        except Missing as reason:
+            notes["pinocchio_tick"] = str(reason)
+    free = loads.circling()
+    peers["update"] = partial(ours.time_updates, free), fast
+    try:
+        peers["mink_ik"] = _mink(free), slow
+    except Missing as reason:
+        notes["mink_ik"] = str(reason)
+    peers["tick_blind"] = partial(ours.time_ticks, loads.without_distances()), fast
+    peers["tick_near"] = partial(ours.time_ticks, loads.crowded()), fast
+    return peers
+
+
 def _batch(time: Callable[[int, int, int], Array], threads: int) -> Round:
     """Per controller."""
     return lambda count: time(count, CONTROLLERS, threads) / CONTROLLERS
 
 
 def _pinocchio(workload: Workload) -> Round:
-    if find_spec("pinocchio") is None:
-        raise Missing("not installed: pip install pin")
+    if find_spec("pinocchio") is None or find_spec("daqp") is None:
+        raise Missing("not installed: pip install pin daqp")
     from benchmarks.tick.pinocchio_tick import time_ticks
 
-    return lambda count: time_ticks(workload, count)
+    return partial(time_ticks, workload)
 
 
 def _mink(workload: Workload) -> Round:
@@ -115,13 +136,19 @@ def _rounds(peers: dict[str, tuple[Round, int]], rounds: int) -> dict[str, list[
 
 
 def _ratios(durations: dict[str, list[Array]], threads: int) -> dict[str, dict[str, float]]:
+    """Each to the C++ tick of its scene, or to its batch."""
     pairs = [(name, "kdl_tick") for name in TITLES if name in durations]
-    for count in sorted({1, threads}):
-        for name in (f"batch_{count}", f"kdl_batch_{count}"):
-            pairs += [(name, other) for other in dict.fromkeys(("kdl_batch_1", f"kdl_batch_{count}"))]
+    for scene in SCENES:
+        pairs += [(f"{name}{scene}", f"kdl_tick{scene}") for name in ("tick", "pinocchio_tick")]
+        for count in sorted({1, threads}):
+            for name in (f"batch_{count}{scene}", f"kdl_batch_{count}{scene}"):
+                others = dict.fromkeys((f"kdl_batch_1{scene}", f"kdl_batch_{count}{scene}"))
+                pairs += [(name, other) for other in others]
     medians = {name: np.array([np.median(part) for part in parts]) for name, parts in durations.items()}
     found = {}
     for name, other in pairs:
+        if name not in medians:
+            continue
         low, median, high = np.percentile(medians[name] / medians[other], (25.0, 50.0, 75.0))
         found[f"{name}/{other}"] = {"median": float(median), "low": float(low), "high": float(high)}
     return found
@@ -140,32 +167,42 @@ def _footprints(quick: bool, notes: dict[str, str]) -> dict[str, float | None]:
 
 
 def table(result: dict[str, Any]) -> str:
-    def ratio(name: str, other: str) -> str:
-        found = result["ratios"].get(f"{name}/{other}")
-        return f"{found['median']:.2f} ({found['low']:.2f} to {found['high']:.2f})" if found else ""
-
-    lines = [result["machine"], "", f"{'one tick [us]':46}{'p50':>8}{'p99':>9}{'p99.9':>9}{'ratio to C++':>28}"]
-    for name, title in TITLES.items():
-        figures = result["us"].get(name)
-        if figures is None:
-            lines.append(f"{title:46}  {result['notes'][name]}")
-            continue
-        cells = f"{figures['p50']:8.2f}{figures['p99']:9.2f}{figures['p999']:9.2f}"
-        lines.append(f"{title:46}{cells}{ratio(name, 'kdl_tick'):>28}")
+    lines = [result["machine"], "", f"{'one tick [us]':48}{'p50':>8}{'p99':>9}{'p99.9':>9}{'ratio to C++':>26}"]
+    for scene, (where, _) in SCENES.items():
+        lines.append(f"{where}:")
+        for name, title in TITLES.items():
+            if not scene or name in ("tick", "kdl_tick", "pinocchio_tick"):
+                lines.append(_tick_line(result, name, title, scene))
     head = f"batch of {result['controllers']}, per controller [us]"
-    lines += ["", f"{head:46}{'p50':>8}{'to one C++ thread':>24}{'to as many':>24}"]
-    for count in sorted({1, result["threads"]}):
-        for name, who in ((f"batch_{count}", "this package"), (f"kdl_batch_{count}", "C++ *")):
-            if name in result["us"]:
-                title = f"{who}, {count} thread{'s' if count > 1 else ''}"
-                cells = f"{ratio(name, 'kdl_batch_1'):>24}{ratio(name, f'kdl_batch_{count}'):>24}"
-                lines.append(f"{title:46}{result['us'][name]['p50']:8.2f}{cells}")
+    lines += ["", f"{head:48}{'p50':>8}{'to one C++ thread':>24}{'to as many':>24}"]
+    for scene, (where, _) in SCENES.items():
+        lines.append(f"{where}:")
+        for count in sorted({1, result["threads"]}):
+            for name, who in ((f"batch_{count}", "this package"), (f"kdl_batch_{count}", "C++ *")):
+                if name in result["us"]:
+                    title = f"  {who}, {count} thread{'s' if count > 1 else ''}"
+                    ratios = (_ratio(result, name, f"kdl_batch_{other}", scene) for other in (1, count))
+                    cells = "".join(f"{ratio:>24}" for ratio in ratios)
+                    lines.append(f"{title:48}{result['us'][name + scene]['p50']:8.2f}{cells}")
     lines += ["", LEFT_OUT]
     lines += [f"commands of {name}: within {off:.0e} of ours" for name, off in result["largest_difference"].items()]
     cold = result["warmup_cold_s"]
     warm_up = f"warm-up {result['warmup_cached_s']:.2f} s" + (f" ({cold:.1f} s with nothing compiled)" if cold else "")
     lines.append(f"memory {result['rss_mb']:.0f} MB, import {result['import_s']:.2f} s, {warm_up}")
     return "\n".join(lines)
+
+
+def _tick_line(result: dict[str, Any], name: str, title: str, scene: str) -> str:
+    figures = result["us"].get(name + scene)
+    if figures is None:
+        return f"  {title:46}  {result['notes'][name]}"
+    cells = f"{figures['p50']:8.2f}{figures['p99']:9.2f}{figures['p999']:9.2f}"
+    return f"  {title:46}{cells}{_ratio(result, name, 'kdl_tick', scene):>26}"
+
+
+def _ratio(result: dict[str, Any], name: str, other: str, scene: str) -> str:
+    found = result["ratios"].get(f"{name}{scene}/{other}{scene}")
+    return f"{found['median']:.2f} ({found['low']:.2f} to {found['high']:.2f})" if found else ""
 
 
 def _say(text: str) -> None:

@@ -12,6 +12,7 @@ from benchmarks.tick.workload import PERIOD, Array, Missing, Samples, Workload
 from ur_admittance.errors import UrAdmittanceError
 
 SOURCE = Path(__file__).with_name("kdl_tick.cpp")
+HEADER = SOURCE.with_name("quadratic.hpp")
 FLAGS = ("-std=c++20", "-O3", "-DNDEBUG", "-pthread")
 DEBIAN_LIBRARIES = ("-I/usr/include/eigen3", "-lorocos-kdl")
 BUILD_SECONDS = 300.0
@@ -19,11 +20,11 @@ NOT_BUILT = "not built: install liborocos-kdl-dev libeigen3-dev g++"
 
 
 def build() -> Path:
-    """Path of the program; compiled when the source, the flags or the compiler have changed."""
+    """Path of the program; compiled when a source, the flags or the compiler have changed."""
     compiler = shutil.which("g++")
     if compiler is None:
         raise Missing(NOT_BUILT)
-    source, libraries = SOURCE.read_text(encoding="utf-8"), _libraries()
+    source, libraries = "".join(file.read_text(encoding="utf-8") for file in (SOURCE, HEADER)), _libraries()
     version = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout
     key = hashlib.sha256("\n".join((source, compiler, *FLAGS, *libraries, version)).encode()).hexdigest()[:16]
     folder = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ur_admittance"
@@ -88,7 +89,7 @@ class KdlProcess:
         self._send(request)
         assert self._process.stdout is not None
         line = self._process.stdout.readline()
-        if not line:
+        if not line.endswith("\n"):  # it stopped, perhaps in the middle
             assert self._process.stderr is not None
             raise UrAdmittanceError(f"bench: {self._process.stderr.read().strip() or 'the C++ tick ended early'}.")
         return np.array(line.split(), dtype=float)

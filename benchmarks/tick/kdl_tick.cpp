@@ -19,7 +19,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
-#include <limits>
 #include <map>
 #include <memory>
 #include <sstream>
@@ -33,14 +32,14 @@
 #include <kdl/chainjnttojacsolver.hpp>
 #include <kdl/jntarray.hpp>
 
+#include "quadratic.hpp"
+
 using Vector3 = Eigen::Vector3d;
 using Matrix3 = Eigen::Matrix3d;
-using Vector6 = Eigen::Matrix<double, 6, 1>;
 using Matrix6 = Eigen::Matrix<double, 6, 6>;
 using RowMatrix3 = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
 using Clock = std::chrono::steady_clock;
 using Values = std::map<std::string, std::vector<double>>;
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 struct Parameters {
   KDL::Chain chain;
@@ -53,13 +52,15 @@ struct Parameters {
   double engagement_time, drift_reset_threshold;
   double max_velocity[2], max_acceleration[2], desired_wrench_rate[2];
   Vector3 workspace_min, workspace_max;
-  double max_force, max_torque, max_position_error, max_orientation_error, max_following_error, following_time, joint_timeout, wrench_timeout;
+  double max_force, max_torque, max_position_error, max_orientation_error, max_following_error, following_time;
+  double joint_timeout, wrench_timeout;
 };
 
 struct Constants {
-  double longest_period, quiet, acceleration_cutoff_hz, wall_braking, wall_rate, singular, damping, elbow_rate,
-      elbow_braking, braking, curve, ahead;
-  int elbow;
+  double longest_period, quiet, acceleration_cutoff_hz, braking, planned, far, near_rate, speed, turning, sliding,
+      singular, damping, curve, ahead, norm_kept;
+  int elbow, cuts;
+  Tolerances tolerances;
 };
 
 struct Sample {
@@ -78,12 +79,6 @@ double clip(double value, double low, double high) { return std::min(std::max(va
 
 double soft(double value, double threshold) {
   return std::copysign(std::max(std::abs(value) - threshold, 0.0), value);
-}
-
-double braking_speed(double distance, double deceleration, double dt) {
-  if (distance <= 0.0) return 0.0;
-  const double half = 0.5 * deceleration * dt;
-  return std::min(std::sqrt(half * half + 2.0 * deceleration * distance) - half, distance / dt);
 }
 
 Matrix3 exp_so3(const Vector3& r) {
@@ -144,15 +139,11 @@ void step(double& x, double& v, double m, double d, double k, double f, double d
   v = v * (ec - a * es) - y * (k / m) * es;
 }
 
-// v := v_prev + (v - v_prev) shortened to `largest`; urgent axes come first, the others get what is left.
-void limit_change(Eigen::Ref<Vector3> v, const Eigen::Ref<const Vector3>& v_prev, double largest, const bool* urgent) {
-  double first = 0.0, rest = 0.0;
-  for (int i = 0; i < 3; ++i) (urgent[i] ? first : rest) += (v[i] - v_prev[i]) * (v[i] - v_prev[i]);
-  const double left = largest * largest - first;
-  if (rest <= left) return;
-  const double keep = left > 0.0 ? std::sqrt(left / rest) : 0.0;
-  const double keep_first = left > 0.0 ? 1.0 : largest / std::sqrt(first);
-  for (int i = 0; i < 3; ++i) v[i] = v_prev[i] + (urgent[i] ? keep_first : keep) * (v[i] - v_prev[i]);
+// v := v_prev + (v - v_prev) shortened to `largest`.
+void limit_change(Eigen::Ref<Vector3> v, const Eigen::Ref<const Vector3>& v_prev, double largest) {
+  const Vector3 change = v - v_prev;
+  const double square = change.squaredNorm();
+  if (square > largest * largest) v = v_prev + largest / std::sqrt(square) * change;
 }
 
 class Controller {
@@ -193,20 +184,12 @@ class Controller {
       fail("the arm does not follow");
     const Vector6 wanted = desired + law + p_.tracking_gain.cwiseProduct(error - lag_);
 
-    Vector6 V = wanted;
-    const Vector6 q_middle = q_command + 0.5 * u.dt * qd_command;
-    jacobian_at(q_middle);
-    limit_twist(V, u.dt);
-    const double sigma = factor();
-    keep_elbow_bent(V, u.dt);
-    Vector6 qd = damped_inverse(V), qd_hold = damped_inverse(twist);
-    const Matrix6 J = J_;  // curve_speed looks at another place
-    const double curve = curve_speed(q_middle, V, qd, sigma);
-    const Vector6 realised = fit_into_bounds(J, qd_hold, curve, qd, u.dt);
+    Vector6 V = wanted, qd, realised;
+    choose(V, qd, realised, u.dt);
     if (!qd.allFinite() || !realised.allFinite()) fail("no joint velocities");
     advance(law, desired, wanted, realised, x_next, v_next, E, u.dt);
     hold_when_quiet(silent, desired, u.dt);
-    move_joints(J, qd, u.dt);
+    move_joints(J_, qd, u.dt);
     keep_inside(u);
   }
 
@@ -227,12 +210,12 @@ class Controller {
     p = Eigen::Map<const Vector3>(frame_.p.data);
   }
 
-  void jacobian_at(const Vector6& q) {
+  void jacobian_at(const Vector6& q, Vector3& p, Matrix6& J) {
     q_.data = q;
     fk_.JntToCart(q_, frame_);
-    p_middle_ = Eigen::Map<const Vector3>(frame_.p.data);
+    p = Eigen::Map<const Vector3>(frame_.p.data);
     jacobian_.JntToJac(q_, kdl_jacobian_);
-    J_ = kdl_jacobian_.data;
+    J = kdl_jacobian_.data;
   }
 
   // 1  Raw wrench -> minus bias, weight and inertia -> low-pass -> about the TCP, base axes.
@@ -302,87 +285,163 @@ class Controller {
     return error;
   }
 
-  // 3  Acceleration, walls, speed; linear and angular parts separately.
-  void limit_twist(Vector6& V, double dt) {
-    for (int part = 0; part < 2; ++part) {
-      bool urgent[3] = {false, false, false};
-      auto v = V.segment<3>(3 * part);
-      const auto v_prev = twist.segment<3>(3 * part);
-      const double a_dt = p_.max_acceleration[part] * dt, speed_before = v_prev.norm();
-      limit_change(v, v_prev, a_dt, urgent);
-      if (part == 0) stop_at_walls(V, urgent, dt);
-      const double speed = v.norm();
-      if (speed > p_.max_velocity[part]) v *= std::min(1.0, std::max(p_.max_velocity[part], speed_before - a_dt) / speed);
-      limit_change(v, v_prev, a_dt, urgent);
+  // 3  Bounds: a position is kept by its braking distance, braking all joints together.
+  double stopping_time(const Vector6& V, const Vector6& qd) const {
+    double longest = qd.cwiseAbs().cwiseQuotient(p_.acceleration).maxCoeff();
+    for (int part = 0; part < 2; ++part)
+      longest = std::max(longest, V.segment<3>(3 * part).norm() / p_.max_acceleration[part]);
+    return longest / k_.braking;
+  }
+
+  double approach_speed(double room, double speed, double time, double dt) const {
+    if (room <= 0.0) return 0.0;
+    const double limit = 2.0 * room / (time / k_.planned + 3.0 * dt);
+    return std::min(std::sqrt(std::max(speed, 0.25 * limit) * limit), k_.near_rate * room);
+  }
+
+  // low and high of each joint speed. Returns the side to which the elbow is a gate: -1 low, 1 high, 0 it is none.
+  int joint_bounds(double time, double dt, Vector6& low, Vector6& high) const {
+    int gate = 0;
+    for (int i = 0; i < 6; ++i) {
+      const double present = qd_command[i], step = p_.acceleration[i] * dt;
+      double up = std::min(approach_speed(p_.upper[i] - q_command[i], present, time, dt), top_speed(i, 1.0));
+      double down = std::min(approach_speed(q_command[i] - p_.lower[i], -present, time, dt), top_speed(i, -1.0));
+      if (i == k_.elbow && p_.elbow_margin > 0.0) {
+        const double bend = q_command[i], room = std::abs(bend) - p_.elbow_margin;
+        const double straighten = approach_speed(room, bend > 0.0 ? -present : present, time, dt);
+        double& side = bend > 0.0 ? down : up;
+        if (straighten < side) {
+          side = straighten;
+          gate = bend > 0.0 ? -1 : 1;
+        }
+      }
+      high[i] = clip(up, present - step, present + step);
+      low[i] = clip(-down, present - step, present + step);
+      if (i == k_.elbow && gate != 0 && (gate > 0 ? high[i] != up : low[i] != -down)) gate = 0;
+    }
+    return gate;
+  }
+
+  bool far_from_walls(double time) const {
+    const Vector3 above = p_.workspace_max - p_middle_.cwiseMax(p_tcp_);
+    const Vector3 below = p_middle_.cwiseMin(p_tcp_) - p_.workspace_min;
+    const double room = above.cwiseMin(below).minCoeff();
+    const double speed = qd_command.cwiseAbs().dot(J_.topRows<3>().colwise().norm().transpose());
+    return room > k_.far + 2.0 * speed * (time / k_.planned + 1.0 / k_.near_rate);
+  }
+
+  // mean: speed until the motion would stop; it differs because the straight line of the joints is a curve of the tool.
+  double towards_wall(double room, double now, double mean, double time, double dt) const {
+    const double least = -k_.near_rate * std::max(room, 0.0);
+    const double curved = std::max(approach_speed(room, mean, time, dt) - (mean - now), least);
+    return std::max(std::min(approach_speed(room, now, time, dt), curved), now - p_.max_acceleration[0] * dt);
+  }
+
+  void put_walls(const Vector6& now, double time, double dt, Rows& rows) {
+    if (far_from_walls(time)) return;
+    Vector3 p;
+    Matrix6 J;
+    jacobian_at(q_command + 0.5 * (0.5 * time / k_.planned + dt) * qd_command, p, J);
+    const Vector3 mean = J.topRows<3>() * qd_command;
+    for (int i = 0; i < 3; ++i) {
+      const double up = p_.workspace_max[i] - std::max(p_middle_[i], p_tcp_[i]);
+      const double down = std::min(p_middle_[i], p_tcp_[i]) - p_.workspace_min[i];
+      rows.put(J_.row(i).transpose(), towards_wall(up, now[i], mean[i], time, dt));
+      rows.put(-J_.row(i).transpose(), towards_wall(down, -now[i], -mean[i], time, dt));
     }
   }
 
-  void stop_at_walls(Vector6& V, bool* urgent, double dt) const {
-    const double a = p_.max_acceleration[0];
-    for (int i = 0; i < 3; ++i)
-      for (const double side : {1.0, -1.0}) {
-        const double room = side > 0.0 ? p_.workspace_max[i] - std::max(p_middle_[i], p_tcp_[i])
-                                       : std::min(p_middle_[i], p_tcp_[i]) - p_.workspace_min[i];
-        double bound = std::min(braking_speed(room, k_.wall_braking * a, dt), k_.wall_rate * std::max(room, 0.0));
-        if (side * twist[i] > bound) urgent[i] = true;
-        bound = std::max(bound, side * twist[i] - a * dt);
-        if (side * V[i] > bound) {
-          V[i] = side * bound;
-          urgent[i] = true;
-        }
-      }
-  }
-
-  // 4  C with C^T C = (J J^T + damping of singular directions)^-1. Returns a lower bound of the least singular value.
-  double factor() {
-    const Matrix6 A = J_ * J_.transpose();
+  // C with C^T C = (J J^T + damping of singular directions)^-1. Returns a lower bound of the least singular value.
+  double factor(const Matrix6& J, Matrix6& C) const {
+    const Matrix6 A = J * J.transpose();
     const Eigen::LLT<Matrix6> llt(A);
     if (llt.info() == Eigen::Success) {
-      C_.setIdentity();
-      llt.matrixL().solveInPlace(C_);
-      const double bound = 1.0 / C_.norm();
+      C.setIdentity();
+      llt.matrixL().solveInPlace(C);
+      const double bound = 1.0 / C.norm();
       if (bound > k_.singular) return bound;
     }
     const Eigen::SelfAdjointEigenSolver<Matrix6> eigen(A);
     const double square = k_.singular * k_.singular;
     for (int i = 0; i < 6; ++i) {
       const double sigma2 = std::max(eigen.eigenvalues()[i], 0.0), near = std::max(0.0, 1.0 - sigma2 / square);
-      C_.row(i) = eigen.eigenvectors().col(i).transpose() / std::sqrt(sigma2 + k_.damping * k_.damping * near * near);
+      C.row(i) = eigen.eigenvectors().col(i).transpose() / std::sqrt(sigma2 + k_.damping * k_.damping * near * near);
     }
     return std::sqrt(std::max(eigen.eigenvalues()[0], 0.0));
   }
 
-  Vector6 damped_inverse(const Vector6& V) const { return J_.transpose() * (C_.transpose() * (C_ * V)); }
-
-  void keep_elbow_bent(Vector6& V, double dt) {
-    if (p_.elbow_margin <= 0.0) return;
-    const double bend = q_command[k_.elbow], side = bend > 0.0 ? 1.0 : -1.0;
-    const Vector6 column = J_.col(k_.elbow);
-    const Vector6 g = C_.transpose() * (C_ * column);
-    const double speed = g.dot(V), square = g.squaredNorm(), room = std::abs(bend) - p_.elbow_margin;
-    const double a = k_.elbow_braking * p_.acceleration[k_.elbow];
-    const double allowed = std::min(braking_speed(room, a, dt), k_.elbow_rate * std::max(room, 0.0));
-    if (-side * speed > allowed && square > 0.0) V -= (speed + side * allowed) / square * g;
+  static Vector6 damped_inverse(const Matrix6& J, const Matrix6& C, const Vector6& V) {
+    return J.transpose() * (C.transpose() * (C * V));
   }
 
-  double common_braking(const Vector6& V, const Vector6& qd) const {
-    double rate = kInfinity;
-    for (int i = 0; i < 6; ++i)
-      if (qd[i] != 0.0) rate = std::min(rate, k_.braking * p_.acceleration[i] / std::abs(qd[i]));
-    for (int part = 0; part < 2; ++part) {
-      const double speed = V.segment<3>(3 * part).norm();
-      if (speed > 0.0) rate = std::min(rate, p_.max_acceleration[part] / speed);
+  // 4  Joint speeds that keep every limit: slide along walls and elbow, then slow down for the rest.
+  void choose(Vector6& V, Vector6& qd, Vector6& realised, double dt) {
+    const Vector6 q_middle = q_command + 0.5 * dt * qd_command;
+    jacobian_at(q_middle, p_middle_, J_);
+    Matrix6 C;
+    const double sigma = factor(J_, C);
+    const Vector6 now = J_ * qd_command;
+    const double time = stopping_time(now, qd_command);
+    const double keep = time > 0.0 ? std::max(0.0, 1.0 - dt / time) : 0.0;
+    const Vector6 brake = keep * qd_command;
+    Vector6 low, high;
+    Rows rows;
+    const int gate = joint_bounds(time, dt, low, high);
+    if (gate != 0) rows.put_joint(k_.elbow, gate, gate > 0 ? high[k_.elbow] : -low[k_.elbow]);
+    put_walls(now, time, dt, rows);
+
+    shape(V, dt);
+    qd = damped_inverse(J_, C, V);
+    calm_curve(q_middle, sigma, C, V, qd, dt);
+    if (!rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
+    realised = J_ * qd;
+    double caps[2], most[2];
+    for (int part = 0; part < 2; ++part) {  // norm_bounds
+      const auto still = keep * now.segment<3>(3 * part);
+      caps[part] = std::max(p_.max_velocity[part], still.norm());
+      most[part] = std::max(p_.max_acceleration[part] * dt, (still - twist.segment<3>(3 * part)).norm());
     }
-    return rate;
+    const bool slow = (qd.array() >= low.array() - k_.tolerances.kept).all() &&
+                      (qd.array() <= high.array() + k_.tolerances.kept).all();
+    if (slow && norms_kept(realised, most, caps)) return;
+    for (int i = 0; i < 6; ++i) {
+      rows.put_joint(i, 1.0, high[i]);
+      rows.put_joint(i, -1.0, -low[i]);
+    }
+    slow_down(damped_inverse(J_, C, keep * twist), brake, most, caps, rows, qd, realised);
+  }
+
+  void shape(Vector6& V, double dt) const {
+    for (int part = 0; part < 2; ++part) {
+      auto v = V.segment<3>(3 * part);
+      const auto v_prev = twist.segment<3>(3 * part);
+      const double a_dt = p_.max_acceleration[part] * dt;
+      limit_change(v, v_prev, a_dt);
+      const double speed = v.norm();
+      if (speed > p_.max_velocity[part])
+        v *= std::min(1.0, std::max(p_.max_velocity[part], v_prev.norm() - a_dt) / speed);
+      limit_change(v, v_prev, a_dt);
+    }
+  }
+
+  void calm_curve(const Vector6& q, double sigma, const Matrix6& C, Vector6& V, Vector6& qd, double dt) {
+    const double share = curve_speed(q, V, qd, sigma);
+    if (share == 1.0) return;
+    V *= share;
+    for (int k = 0; k < 6; k += 3)
+      limit_change(V.segment<3>(k), twist.segment<3>(k), p_.max_acceleration[k / 3] * dt);
+    qd = damped_inverse(J_, C, V);
   }
 
   double curve_speed(const Vector6& q, const Vector6& V, const Vector6& qd, double sigma) {
     const double fastest = qd.cwiseAbs().maxCoeff(), weakest = p_.acceleration.minCoeff();
     if (fastest == 0.0 || fastest * fastest <= k_.curve * weakest * std::max(0.0, sigma - k_.ahead)) return 1.0;
     const double time = k_.ahead / fastest;
-    jacobian_at(q + time * qd);
-    factor();
-    const Vector6 change = (damped_inverse(V) - qd).cwiseAbs();
+    Vector3 p;
+    Matrix6 J, C;
+    jacobian_at(q + time * qd, p, J);
+    factor(J, C);
+    const Vector6 change = (damped_inverse(J, C, V) - qd).cwiseAbs();
     double share = 1.0;
     for (int i = 0; i < 6; ++i) {
       const double most = k_.curve * p_.acceleration[i] * time;
@@ -391,63 +450,87 @@ class Controller {
     return share;
   }
 
-  double speed_share(const Vector6& qd, double rate, double dt) const {
-    double share = 1.0;
-    for (int i = 0; i < 6; ++i) {
-      const double speed = std::abs(qd[i]);
-      if (speed == 0.0) continue;
-      const double room = qd[i] > 0.0 ? p_.upper[i] - q_command[i] : q_command[i] - p_.lower[i];
-      share = std::min(share, braking_speed(room, rate * speed, dt) / speed);
-      share = std::min(share, top_speed(i, qd[i]) / speed);
-    }
-    return share;
+  void slide(double sigma, const Vector6& brake, Rows& rows, Vector6& qd) {
+    const double near = std::max(0.0, 1.0 - sigma * sigma / (k_.singular * k_.singular)), damped = k_.damping * near;
+    Matrix7 H = Matrix7::Identity();
+    Vector7 g = Vector7::Zero();
+    H.topLeftCorner<6, 6>() = J_.transpose() * J_;
+    H.diagonal().head<6>().array() += k_.sliding + damped * damped;
+    g.head<6>() = -(H.topLeftCorner<6, 6>() * qd);
+    minimise_or_brake(H, g, brake, rows, qd);
   }
 
-  // Brings qd inside the bounds without bending the path of the tool. Returns its twist.
-  Vector6 fit_into_bounds(const Matrix6& J, Vector6& qd_hold, double curve, Vector6& qd, double dt) const {
-    Vector6 low, high;
-    for (int i = 0; i < 6; ++i) {
-      const double a = p_.acceleration[i], slowest = qd_command[i] - a * dt, fastest = qd_command[i] + a * dt;
-      high[i] = clip(std::min(top_speed(i, 1.0), braking_speed(p_.upper[i] - q_command[i], a, dt)), slowest, fastest);
-      low[i] = clip(-std::min(top_speed(i, -1.0), braking_speed(q_command[i] - p_.lower[i], a, dt)), slowest, fastest);
+  void slow_down(const Vector6& hold, const Vector6& brake, const double* most, const double* caps, Rows& rows,
+                 Vector6& qd, Vector6& realised) {
+    Matrix7 H = Matrix7::Identity();
+    Vector7 g;
+    H.topLeftCorner<6, 6>() = J_.transpose() * J_;
+    H.diagonal().head<6>().array() += k_.turning;
+    const Vector6 change = qd - hold, turn = H.topLeftCorner<6, 6>() * change;
+    const double size = turn.dot(change);
+    g.head<6>() = -(H.topLeftCorner<6, 6>() * hold);
+    g[6] = -1.0;
+    if (size >= 1e-16) {  // else: what is wanted is to brake
+      H.topRightCorner<6, 1>() = -turn;
+      H.bottomLeftCorner<1, 6>() = -turn.transpose();
+      H(6, 6) = (1.0 + k_.speed) * size;
+      g[6] = turn.dot(hold) - k_.speed * size;
     }
-    const double rate = common_braking(twist, qd_hold);
-    double hold = speed_share(qd_hold, rate, dt);
-    const Vector6 target = J * qd;
-    double wanted = speed_share(qd, common_braking(target, qd), dt);
-    if (curve < 1.0) {
-      wanted = std::min(wanted, curve);
-      const double along = qd.dot(qd_hold), size = qd_hold.squaredNorm();
-      if (curve * along < size) hold = std::min(hold, std::max(curve * along / size, 1.0 - rate * dt));
+    for (int cut = 0; cut < k_.cuts; ++cut) {
+      minimise_or_brake(H, g, brake, rows, qd);
+      realised = J_ * qd;
+      if (norms_kept(realised, most, caps)) return;
+      put_norms(realised, most, caps, rows);
     }
-    double least = 0.0, most = 1.0;
-    for (int i = 0; i < 6; ++i) {
-      if (qd_hold[i] == 0.0) continue;
-      least = std::max(least, (qd_hold[i] > 0.0 ? low[i] : high[i]) / qd_hold[i]);
-      most = std::min(most, (qd_hold[i] > 0.0 ? high[i] : low[i]) / qd_hold[i]);
+    towards(brake, most, caps, qd, realised);
+  }
+
+  void minimise_or_brake(const Matrix7& H, const Vector7& g, const Vector6& brake, Rows& rows, Vector6& qd) {
+    Vector7 x;
+    auto result = solver_.minimise(H, g, rows, k_.tolerances, x);
+    if (result == Quadratic::Result::kContradiction) {
+      rows.allow(brake);
+      result = solver_.minimise(H, g, rows, k_.tolerances, x);
     }
-    if (least > most) {
-      hold = std::max(0.0, 1.0 - common_braking(twist, qd_command) * dt);
-      qd_hold = qd_command;
-    } else {
-      hold = clip(hold, least, most);
+    if (result == Quadratic::Result::kSolved)
+      qd = x.head<6>();
+    else
+      qd = brake;
+  }
+
+  bool norms_kept(const Vector6& V, const double* most, const double* caps) const {
+    for (int part = 0; part < 2; ++part) {
+      const auto v = V.segment<3>(3 * part);
+      if (v.squaredNorm() > caps[part] * caps[part] * k_.norm_kept) return false;
+      if ((v - twist.segment<3>(3 * part)).squaredNorm() > most[part] * most[part] * k_.norm_kept) return false;
     }
-    double share = 1.0;
-    for (int i = 0; i < 6; ++i) {
-      const double base = clip(hold * qd_hold[i], low[i], high[i]), change = wanted * qd[i] - base;
-      if (change != 0.0) share = std::min(share, ((change > 0.0 ? high[i] : low[i]) - base) / change);
+    return true;
+  }
+
+  void put_norms(const Vector6& V, const double* most, const double* caps, Rows& rows) const {
+    for (int part = 0; part < 2; ++part) {
+      const Vector3 v = V.segment<3>(3 * part), v_prev = twist.segment<3>(3 * part), change = v - v_prev;
+      const auto J = J_.middleRows<3>(3 * part);
+      const double speed = v.norm(), size = change.norm();
+      if (speed > caps[part]) rows.put(J.transpose() * (v / speed), caps[part]);
+      if (size > most[part]) rows.put(J.transpose() * (change / size), change.dot(v_prev) / size + most[part]);
     }
-    for (int part = 0; part < 2; ++part) {  // calm_turn
-      const Vector3 b = (hold - 1.0) * twist.segment<3>(3 * part);
-      const Vector3 c = wanted * target.segment<3>(3 * part) - hold * twist.segment<3>(3 * part);
-      const double a_dt = p_.max_acceleration[part] * dt, bc = b.dot(c), cc = c.squaredNorm();
-      const double room = std::max(a_dt * a_dt - b.squaredNorm(), 0.0);
-      if (cc * share * share + 2.0 * bc * share > room)
-        share = std::max(0.0, (std::sqrt(bc * bc + cc * room) - bc) / cc);
-    }
-    const Vector6 fitted = hold * qd_hold + share * (wanted * qd - hold * qd_hold);
-    qd = fitted.cwiseMax(low).cwiseMin(high);
-    return J * fitted;
+  }
+
+  void towards(const Vector6& brake, const double* most, const double* caps, Vector6& qd, Vector6& V) const {
+    const Vector6 base = J_ * brake;
+    double t = 1.0;
+    for (int part = 0; part < 2; ++part)
+      for (const bool acceleration : {false, true}) {
+        Vector3 b = base.segment<3>(3 * part);
+        const Vector3 c = V.segment<3>(3 * part) - b;
+        if (acceleration) b -= twist.segment<3>(3 * part);
+        const double largest = acceleration ? most[part] : caps[part], bc = b.dot(c), cc = c.squaredNorm();
+        const double room = std::max(largest * largest - b.squaredNorm(), 0.0);
+        if (cc * t * t + 2.0 * bc * t > room) t = std::max(0.0, (std::sqrt(bc * bc + cc * room) - bc) / cc);
+      }
+    qd = brake + t * (qd - brake);
+    V = J_ * qd;
   }
 
   // 5  Law and desired twist each bear what was not realised in proportion to their size.
@@ -522,7 +605,7 @@ class Controller {
 
   // A command that leads the arm waits for it.
   double top_speed(int i, double direction) const {
-    const double ahead = std::copysign(1.0, direction) * unexplained_[i], most = p_.max_following_error;
+    const double ahead = direction * unexplained_[i], most = p_.max_following_error;
     if (ahead <= most) return p_.velocity[i];
     return std::min(p_.velocity[i], recent_speed_[i]) * clip(2.0 - ahead / most, 0.0, 1.0);
   }
@@ -532,7 +615,6 @@ class Controller {
       if (p_.lower[i] <= u.q[i] && u.q[i] <= p_.upper[i]) q_command[i] = clip(q_command[i], p_.lower[i], p_.upper[i]);
   }
 
-  Vector6 recent_speed_ = Vector6::Zero(), unexplained_ = Vector6::Zero();
   Parameters p_;
   Constants k_;
   KDL::ChainFkSolverPos_recursive fk_;
@@ -542,8 +624,9 @@ class Controller {
   KDL::JntArray q_{6};
   Matrix3 R_, R_ref_;
   Vector3 p_tcp_, p_ref_, p_middle_, acceleration_;
-  Matrix6 J_, C_;
-  Vector6 filtered_, wrench_, offset_, rate_, lag_, stiffness_, desired_wrench_;
+  Matrix6 J_;
+  Quadratic solver_;
+  Vector6 filtered_, wrench_, offset_, rate_, lag_, stiffness_, desired_wrench_, recent_speed_, unexplained_;
   double ramp_ = 0.0, quiet_time_ = 0.0;
   bool filter_ready_ = false;
 };
@@ -592,10 +675,11 @@ Constants constants(const Values& in) {
   Constants k;
   k.longest_period = one("LONGEST_PERIOD"), k.quiet = one("QUIET");
   k.acceleration_cutoff_hz = one("ACCELERATION_CUTOFF_HZ");
-  k.wall_braking = one("WALL_BRAKING"), k.wall_rate = one("WALL_RATE");
-  k.singular = one("SINGULAR"), k.damping = one("DAMPING");
-  k.elbow = static_cast<int>(one("ELBOW")), k.elbow_rate = one("ELBOW_RATE"), k.elbow_braking = one("ELBOW_BRAKING");
-  k.braking = one("BRAKING"), k.curve = one("CURVE"), k.ahead = one("AHEAD");
+  k.braking = one("BRAKING"), k.planned = one("PLANNED"), k.far = one("FAR"), k.near_rate = one("NEAR_RATE");
+  k.speed = one("SPEED"), k.turning = one("TURNING"), k.sliding = one("SLIDING");
+  k.singular = one("SINGULAR"), k.damping = one("DAMPING"), k.curve = one("CURVE"), k.ahead = one("AHEAD");
+  k.elbow = static_cast<int>(one("ELBOW")), k.cuts = static_cast<int>(one("CUTS")), k.norm_kept = one("NORM_KEPT");
+  k.tolerances = {one("KEPT"), one("VIOLATED"), static_cast<int>(one("STEPS"))};
   return k;
 }
 

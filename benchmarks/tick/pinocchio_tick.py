@@ -1,5 +1,7 @@
 """The tick in Python on Pinocchio and NumPy: vectors instead of loops. Functions have the names of core.
 
+Steps 3 and 4 are in pinocchio_solve.py.
+
 Parameters and constants are those of core (workload.py). It leaves out what kdl_tick.cpp leaves out: the contact
 observers, the check of parameters and memory on every tick, reported flags and singular value; modes and faults (a bad
 sample is an error), target pose, force axes, control frames other than the base, regions, travel damping.
@@ -10,16 +12,12 @@ from types import SimpleNamespace
 
 import numpy as np
 import pinocchio as pin
-from numpy.typing import NDArray
 
+from benchmarks.tick.pinocchio_solve import ANGULAR, LINEAR, PARTS, TINY, Solve, norm
 from benchmarks.tick.workload import PERIOD, Array, Samples, Setting, Workload
 from ur_admittance.apps.bench import timed
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model.urdf import generate
-
-LINEAR, ANGULAR = slice(0, 3), slice(3, 6)
-PARTS = (LINEAR, ANGULAR)
-TINY = 1e-300  # instead of 0 below a fraction bar
 
 
 class PinocchioController:
@@ -34,6 +32,7 @@ class PinocchioController:
         frame = pin.Frame("tcp", tool0.parentJoint, tool0.placement * tcp, pin.FrameType.OP_FRAME)
         self.tcp = self.model.addFrame(frame)
         self.data = self.model.createData()
+        self.solve = Solve(self.p, self.k, self.kinematics)
 
     def activate(self, q: Array) -> None:
         self.q_command, self.qd_command = q.copy(), np.zeros(6)
@@ -49,8 +48,10 @@ class PinocchioController:
         pin.forwardKinematics(self.model, self.data, q)
         return pin.updateFramePlacement(self.model, self.data, self.tcp)
 
-    def jacobian(self, q: Array) -> Array:
-        return np.array(pin.computeFrameJacobian(self.model, self.data, q, self.tcp, pin.LOCAL_WORLD_ALIGNED))
+    def kinematics(self, q: Array) -> tuple[Array, Array]:
+        """(position, Jacobian) of the TCP"""
+        J = pin.computeFrameJacobian(self.model, self.data, q, self.tcp, pin.LOCAL_WORLD_ALIGNED)
+        return self.data.oMf[self.tcp].translation.copy(), np.array(J)
 
     def tick(self, q: Array, qd: Array, raw: Array, reference_twist: Array, dt: float) -> None:
         p = self.p
@@ -73,15 +74,10 @@ class PinocchioController:
             raise UrAdmittanceError("bench: the arm does not follow.")
         wanted = desired + law + p.tracking_gain * (error - self.lag)
 
-        q_middle = self.q_command + 0.5 * dt * self.qd_command
-        J = self.jacobian(q_middle)
-        V = self.limit_twist(wanted.copy(), self.data.oMf[self.tcp].translation, measured.translation, dt)
-        A, sigma = self.damped_factor(J)
-        self.keep_elbow_bent(V, J, A, dt)
-        joints, joints_hold = J.T @ (A @ V), J.T @ (A @ self.twist)
-        curve = self.curve_speed(q_middle, V, joints, sigma)
-        joints, realised = self.fit_into_bounds(J, joints_hold, curve, joints, dt)
-        self.advance(law, desired, wanted, realised, x, v, E, dt)
+        top = self.top_speed(1.0), self.top_speed(-1.0)
+        command = self.q_command, self.qd_command, self.twist
+        joints, J = self.solve.choose(wanted, *command, measured.translation, top, dt)
+        self.advance(law, desired, wanted, J @ joints, x, v, E, dt)
         self.hold_when_quiet(silent, desired, measured, dt)
         self.move_joints(J, joints, dt)
         self.keep_inside(q)
@@ -142,117 +138,6 @@ class PinocchioController:
         turned = pin.log3(E @ self.R_ref @ measured.rotation.T)
         return np.concatenate([self.p_ref + self.offset[LINEAR] - measured.translation, turned])
 
-    def limit_twist(self, V: Array, position: Array, measured: Array, dt: float) -> Array:
-        """Acceleration, walls, speed; linear and angular parts separately."""
-        p, k = self.p, self.k
-        for n, part in enumerate(PARTS):
-            a_dt, before, urgent = p.max_acceleration[n] * dt, self.twist[part], np.zeros(3, bool)
-            v = limit_change(V[part], before, a_dt, urgent)
-            if n == 0:
-                a = k.WALL_BRAKING * p.max_acceleration[0]
-                above = p.workspace_max - np.maximum(position, measured)
-                below = np.minimum(position, measured) - p.workspace_min
-                up = np.minimum(braking_speed(above, a, dt), k.WALL_RATE * np.maximum(above, 0.0))
-                down = np.minimum(braking_speed(below, a, dt), k.WALL_RATE * np.maximum(below, 0.0))
-                urgent = (before > up) | (-before > down)
-                up, down = np.maximum(up, before - a_dt), np.maximum(down, -before - a_dt)
-                urgent |= (v > up) | (-np.minimum(v, up) > down)
-                v = np.maximum(np.minimum(v, up), -down)
-            speed, most = norm(v), float(p.max_velocity[n])
-            if speed > most:
-                v = v * min(1.0, max(most, norm(before) - a_dt) / speed)
-            V[part] = limit_change(v, before, a_dt, urgent)
-        return V
-
-    def damped_factor(self, J: Array) -> tuple[Array, float]:
-        """((J J^T + damping of singular directions)^-1, smallest singular value or a lower bound of it)"""
-        k = self.k
-        A = J @ J.T
-        try:
-            C = np.linalg.inv(np.linalg.cholesky(A))
-            bound = 1.0 / norm(C)
-            if bound > k.SINGULAR:
-                return C.T @ C, bound
-        except np.linalg.LinAlgError:
-            pass  # singular: the directions tell
-        sigma2, U = np.linalg.eigh(A)
-        sigma2 = np.maximum(sigma2, 0.0)
-        nearness = np.maximum(0.0, 1.0 - sigma2 / k.SINGULAR**2)
-        return (U / (sigma2 + (k.DAMPING * nearness) ** 2)) @ U.T, math.sqrt(sigma2[0])
-
-    def keep_elbow_bent(self, V: Array, J: Array, A: Array, dt: float) -> None:
-        p, k, elbow = self.p, self.k, int(self.k.ELBOW)
-        if p.elbow_margin <= 0.0:
-            return
-        bend = self.q_command[elbow]
-        g, side, room = A @ J[:, elbow], 1.0 if bend > 0.0 else -1.0, abs(bend) - p.elbow_margin
-        braking = float(braking_speed(room, k.ELBOW_BRAKING * p.joint_acceleration[elbow], dt))
-        allowed = min(braking, k.ELBOW_RATE * max(room, 0.0))
-        speed, square = g @ V, g @ g
-        if -side * speed > allowed and square > 0.0:
-            V -= (speed + side * allowed) / square * g
-
-    def common_braking(self, V: Array, qd: Array) -> float:
-        """Fraction of its speed per second that the whole vector can lose [1/s]."""
-        rates = self.k.BRAKING * self.p.joint_acceleration / np.maximum(np.abs(qd), TINY)
-        speeds = [max(norm(V[part]), TINY) for part in PARTS]
-        return float(min(rates.min(), (self.p.max_acceleration / speeds).min()))
-
-    def curve_speed(self, q: Array, V: Array, qd: Array, sigma: float) -> float:
-        """Share of V at which a straight path asks for no more than CURVE of the joint accelerations."""
-        p, k = self.p, self.k
-        fastest = np.abs(qd).max()
-        if fastest == 0.0 or fastest**2 <= k.CURVE * p.joint_acceleration.min() * max(0.0, sigma - k.AHEAD):
-            return 1.0
-        time = k.AHEAD / fastest
-        J = self.jacobian(q + time * qd)
-        change = np.abs(J.T @ (self.damped_factor(J)[0] @ V) - qd)
-        most = k.CURVE * p.joint_acceleration * time
-        return float(np.sqrt(np.minimum(1.0, most / np.maximum(change, TINY))).min())
-
-    def speed_share(self, qd: Array, rate: float, dt: float) -> float:
-        """Share of qd that joint speeds and position limits allow."""
-        p, speed = self.p, np.maximum(np.abs(qd), TINY)
-        room = np.where(qd > 0.0, p.joint_upper - self.q_command, self.q_command - p.joint_lower)
-        allowed = np.minimum(braking_speed(room, np.minimum(rate, 1e300) * speed, dt), self.top_speed(np.sign(qd)))
-        return float(np.where(qd != 0.0, np.minimum(1.0, allowed / speed), 1.0).min())
-
-    def fit_into_bounds(self, J: Array, qd_hold: Array, curve: float, qd: Array, dt: float) -> tuple[Array, Array]:
-        """(qd inside the bounds, its twist), without bending the path of the tool."""
-        p, a = self.p, self.p.joint_acceleration
-        slowest, fastest = self.qd_command - a * dt, self.qd_command + a * dt
-        up = np.minimum(self.top_speed(np.ones(6)), braking_speed(p.joint_upper - self.q_command, a, dt))
-        down = -np.minimum(self.top_speed(-np.ones(6)), braking_speed(self.q_command - p.joint_lower, a, dt))
-        high, low = np.clip(up, slowest, fastest), np.clip(down, slowest, fastest)
-        rate = self.common_braking(self.twist, qd_hold)
-        hold, target = self.speed_share(qd_hold, rate, dt), J @ qd
-        wanted = self.speed_share(qd, self.common_braking(target, qd), dt)
-        if curve < 1.0:
-            wanted = min(wanted, curve)
-            along, size = float(qd @ qd_hold), float(qd_hold @ qd_hold)
-            if curve * along < size:
-                hold = min(hold, max(curve * along / size, 1.0 - rate * dt))
-        moving, divisor = qd_hold != 0.0, np.where(qd_hold != 0.0, qd_hold, 1.0)
-        least = max(0.0, np.where(moving, np.where(qd_hold > 0.0, low, high) / divisor, 0.0).max())
-        most = min(1.0, np.where(moving, np.where(qd_hold > 0.0, high, low) / divisor, 1.0).min())
-        if least > most:
-            hold = max(0.0, 1.0 - self.common_braking(self.twist, self.qd_command) * dt)
-            qd_hold = self.qd_command
-        else:
-            hold = min(max(hold, least), most)
-        base = np.clip(hold * qd_hold, low, high)
-        change = wanted * qd - base
-        ends = (np.where(change > 0.0, high, low) - base) / np.where(change != 0.0, change, 1.0)
-        turn = min(1.0, float(np.where(change != 0.0, ends, 1.0).min()))
-        for n, part in enumerate(PARTS):  # calm_turn
-            b, c = (hold - 1.0) * self.twist[part], wanted * target[part] - hold * self.twist[part]
-            bc, cc = float(b @ c), float(c @ c)
-            room = max((p.max_acceleration[n] * dt) ** 2 - float(b @ b), 0.0)
-            if cc * turn * turn + 2.0 * bc * turn > room:
-                turn = max(0.0, (math.sqrt(bc * bc + cc * room) - bc) / cc)
-        fitted = hold * qd_hold + turn * (wanted * qd - hold * qd_hold)
-        return np.clip(fitted, low, high), J @ fitted
-
     def advance(
         self, law: Array, desired: Array, wanted: Array, realised: Array, x: Array, v: Array, E: Array, dt: float
     ) -> None:
@@ -309,7 +194,7 @@ class PinocchioController:
         if np.abs(self.unexplained).max() > 2.0 * float(self.p.max_following_error):
             raise UrAdmittanceError("bench: the arm does not follow.")
 
-    def top_speed(self, direction: Array) -> Array:
+    def top_speed(self, direction: float) -> Array:
         """A command that leads the arm waits for it."""
         p, ahead, most = self.p, direction * self.unexplained, float(self.p.max_following_error)
         slow = np.minimum(p.joint_velocity, self.recent_speed) * np.clip(2.0 - ahead / most, 0.0, 1.0)
@@ -321,31 +206,8 @@ class PinocchioController:
         self.q_command = np.where(inside, np.clip(self.q_command, p.joint_lower, p.joint_upper), self.q_command)
 
 
-def norm(v: Array) -> float:
-    return float(np.linalg.norm(v))
-
-
 def smoothing(cutoff_hz: float, dt: float) -> float:
     return -math.expm1(-2.0 * math.pi * float(cutoff_hz) * dt)
-
-
-def braking_speed(distance: Array, deceleration: Array, dt: float) -> Array:
-    half, room = 0.5 * deceleration * dt, np.maximum(distance, 0.0)
-    speed: Array = np.minimum(np.sqrt(half * half + 2.0 * deceleration * room) - half, room / dt)
-    return speed
-
-
-def limit_change(v: Array, v_prev: Array, largest: float, urgent: NDArray[np.bool_]) -> Array:
-    """Shortened to `largest`; urgent axes come first, the others get what is left."""
-    change = v - v_prev
-    first, rest = float(change[urgent] @ change[urgent]), float(change[~urgent] @ change[~urgent])
-    left = largest * largest - first
-    if rest <= left:
-        return v
-    keep = math.sqrt(left / rest) if left > 0.0 else 0.0
-    keep_first = 1.0 if left > 0.0 else largest / math.sqrt(first)
-    shortened: Array = v_prev + np.where(urgent, keep_first, keep) * change
-    return shortened
 
 
 def left_jacobian(r: Array, rate: Array) -> Array:

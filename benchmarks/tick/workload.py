@@ -3,13 +3,15 @@
 The constants of core are read here, once, and handed to the peers: none of them has numbers of its own.
 """
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from types import ModuleType
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core import bounds, checks, choose, law, singular, wrench
+from ur_admittance.core import bounds, checks, choose, law, quadratic, rows, singular, wrench
+from ur_admittance.core.admittance import FAST
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel, robot_model
@@ -23,18 +25,32 @@ PERIOD = 0.002  # [s]
 PUSH = 10.0  # [N]
 TWISTING = 1.0  # [Nm]
 TURN_TICKS = 1000  # the push turns once around the tool axis in 2 s: the arm goes in a circle of 4 cm
-NARROW = 0.008  # [m] that the tool may move among boxes
 TWISTS_PER_TURN = 3  # another frequency than the push, or their product would make the arm drift away
+NARROW = 0.008  # [m] that the tool may move among boxes
+TIGHT = 0.0002  # [m, rad] to a wall or a joint limit at the start: it acts from the first ticks on
+HELD = 20.0  # [N] towards it: more than PUSH, so that it acts in every tick
 
 FROM_CORE: dict[ModuleType, tuple[str, ...]] = {
     checks: ("LONGEST_PERIOD",),
     wrench: ("ACCELERATION_CUTOFF_HZ",),
     law: ("QUIET",),
     bounds: ("ELBOW", "BRAKING", "PLANNED", "NEAR_RATE", "FAR"),
-    choose: ("SPEED", "TURNING", "SLIDING"),
+    choose: ("SPEED", "TURNING", "SLIDING", "CUTS"),
     singular: ("SINGULAR", "DAMPING", "CURVE", "AHEAD"),
 }
-CONSTANTS = {name: float(getattr(module, name)) for module, names in FROM_CORE.items() for name in names}
+# Slack of comparisons and the end of a loop that converges: a little more or less changes no command that is compared.
+NUMERICAL: dict[ModuleType, tuple[str, ...]] = {
+    rows: ("KEPT",),
+    choose: ("NORM_KEPT",),
+    quadratic: ("VIOLATED", "STEPS"),
+}
+
+
+def _values(modules: dict[ModuleType, tuple[str, ...]]) -> dict[str, float]:
+    return {name: float(getattr(module, name)) for module, names in modules.items() for name in names}
+
+
+CONSTANTS, TOLERANCES = _values(FROM_CORE), _values(NUMERICAL)
 
 # What the peers do not have, and the value with which it does nothing.
 LEFT_OUT = {
@@ -70,11 +86,16 @@ class Setting:
     model: RobotModel
     parameters: Parameters
     params: NDArray[np.void]  # one PARAMS record
-    constants: dict[str, float] = field(default_factory=CONSTANTS.copy, kw_only=True)
+    constants: dict[str, float] = field(default_factory=lambda: CONSTANTS | TOLERANCES, kw_only=True)
 
     @property
     def home(self) -> Array:
         return np.asarray(self.model.home)
+
+    def place(self, q: Array) -> Array:
+        """Position of the TCP (3,) at q, base axes [m]."""
+        R_flange, p_flange = self.model.forward(q)
+        return np.asarray(p_flange + R_flange @ np.array(self.parameters.tool.tcp[:3]))
 
     def reading(self, q: Array, wrench_base: Array) -> Array:
         """What the sensor reads (6,) at q when `wrench_base`, about the TCP in base axes, acts on the tool."""
@@ -103,48 +124,71 @@ class Samples(Setting):
     reference_twist: Array
 
 
-def setting(changes: dict[str, object] | None = None) -> Setting:
+def setting(changes: Mapping[str, object] | None = None) -> Setting:
     """Raises an error when it uses what the peers do not have."""
-    model, parameters, params = robot_model("ur5e"), Parameters().changed(SETTINGS | (changes or {})), new(PARAMS)
+    model, parameters, params = robot_model("ur5e"), Parameters().changed({**SETTINGS, **(changes or {})}), new(PARAMS)
     fill(params[0], parameters, model)
     params["revision"] = 1
+    mass, damping, stiffness = (params[0][name] for name in ("mass", "damping", "stiffness"))
+    if (damping * PERIOD > FAST * mass).any() or (stiffness * PERIOD**2 > FAST**2 * mass).any():
+        raise UrAdmittanceError("bench: the peers do not hold back stiff springs and dampers at a limit.")
     for name, neutral in LEFT_OUT.items():
         if np.any(params[name] != neutral):
             raise UrAdmittanceError(f"bench: the peers have no {name}.")
     return Setting(model, parameters, params)
 
 
-def circling(rows: int = TURN_TICKS) -> Workload:
-    """The push turns around the tool axis while the tool is twisted to and fro."""
-    phase = 2.0 * np.pi * np.arange(rows) / rows
-    zero = np.zeros(rows)
-    return _workload(
-        np.column_stack(
-            [PUSH * np.cos(phase), PUSH * np.sin(phase), zero, zero, zero, TWISTING * np.sin(TWISTS_PER_TURN * phase)]
-        )
-    )
+def circling() -> Workload:
+    """The push turns around the tool axis while the tool is twisted to and fro: nothing limits the arm."""
+    return _workload(_turning(setting()))
+
+
+def cornered() -> Workload:
+    """The same while the tool is pressed into a corner of its workspace: it slides along three walls."""
+    s = setting()
+    corner = {"workspace.max": (s.place(s.home) + TIGHT).tolist()}
+    return _workload(_turning(s) + [HELD, HELD, HELD, 0.0, 0.0, 0.0], corner)
+
+
+def at_joint_limit() -> Workload:
+    """The same while the base joint is pressed against its limit: the whole motion is slowed down."""
+    s = setting()
+    x, y, _ = s.place(s.home)
+    sideways = HELD / np.hypot(x, y)
+    limit = {"joint_limits.position_upper": [float(s.home[0]) + TIGHT, *[None] * 5]}
+    return _workload(_turning(s) + [-y * sideways, x * sideways, 0.0, 0.0, 0.0, 0.0], limit)
+
+
+def without_distances() -> Workload:
+    """circling() without the distances of the arm to itself."""
+    return _workload(_turning(setting()), {"collision.enabled": False})
 
 
 def crowded() -> Workload:
     """The same pushes among four boxes that leave the tool a fifth of its circle, above a table."""
-    w = circling()
-    x, y, z = w.model.forward(w.home)[1] + w.model.forward(w.home)[0] @ np.array(w.parameters.tool.tcp[:3])
-    off = 0.05 + w.parameters.collision.tool_radius + w.parameters.collision.clearance + NARROW
+    s = setting()
+    x, y, z = s.place(s.home)
+    off = 0.05 + s.parameters.collision.tool_radius + s.parameters.collision.clearance + NARROW
     places = {1: (x + off, y), 2: (x - off, y), 3: (x, y + off), 4: (x, y - off)}
     boxes = {f"collision.box_{i}.center": [*place, z] for i, place in places.items()}
-    parameters, params = w.parameters.changed(boxes | {"collision.table_height": 0.0}), w.params.copy()
-    fill(params[0], parameters, w.model)
-    return replace(w, parameters=parameters, params=params)
+    return _workload(_turning(s), {**boxes, "collision.table_height": 0.0})
 
 
 def steady() -> Workload:
     """10 N along the tool's x axis, held: the arm reaches (10 N - deadband) / damping."""
-    return _workload(np.array([[PUSH, 0.0, 0.0, 0.0, 0.0, 0.0]]))
+    return _workload(_turning(setting())[:1])
 
 
-def _workload(wrench_tcp: Array) -> Workload:
-    """wrench_tcp: (n, 6) about the TCP in sensor axes -> what the sensor would read with the arm at home."""
-    s = setting()
+def _turning(s: Setting) -> Array:
+    """Wrenches (n, 6) about the TCP, base axes: a push that turns around the tool axis, and a twist about it."""
+    phase = 2.0 * np.pi * np.arange(TURN_TICKS) / TURN_TICKS
     R = s.model.forward(s.home)[0] @ rotation_from_rpy(s.parameters.tool.tcp[3:]) @ s.params[0]["R_tcp_sensor"]
-    in_base = np.hstack([wrench_tcp[:, :3] @ R.T, wrench_tcp[:, 3:] @ R.T])
-    return Workload(s.model, s.parameters, s.params, np.array([s.reading(s.home, w) for w in in_base]))
+    push = PUSH * np.column_stack([np.cos(phase), np.sin(phase), np.zeros(TURN_TICKS)])
+    twist = TWISTING * np.sin(TWISTS_PER_TURN * phase)[:, None] * [0.0, 0.0, 1.0]
+    return np.hstack([push @ R.T, twist @ R.T])
+
+
+def _workload(wrenches: Array, changes: Mapping[str, object] | None = None) -> Workload:
+    """wrenches: (n, 6) about the TCP in base axes -> what the sensor would read with the arm at home."""
+    s = setting(changes)
+    return Workload(s.model, s.parameters, s.params, np.array([s.reading(s.home, w) for w in wrenches]))
