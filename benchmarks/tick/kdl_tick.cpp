@@ -3,9 +3,10 @@
 // Every number comes from Python: the parameters and the constants of core (workload.py). tests/bench compares the
 // commands with those of core on the same samples. Kinematics are KDL's, the linear algebra is Eigen's.
 //
-// Left out, to its advantage: the contact observers; the check of parameters and memory on every tick; limit flags and
-// smallest singular value, which are only reported. Left out and not used by the workload: modes and faults (a bad
-// sample ends the program), target pose, force axes, control frames other than the base, regions, travel damping.
+// Left out, to its advantage: the contact observers; distances of the arm to itself and boxes; the check of parameters
+// and memory on every tick; limit flags and smallest singular value, which are only reported; the trail for a retreat.
+// Left out and not used by the workload: modes and faults (a bad sample ends the program), target pose, force axes,
+// control frames other than the base, regions, travel damping, springs and dampers too fast for the period.
 //
 // stdin:  lines "name values...", then "begin", then requests, each of which starts afresh with the arm at rest:
 //   time <ticks>                           durations of single ticks [ns]

@@ -1,10 +1,7 @@
 """The tick in Python on Pinocchio and NumPy: vectors instead of loops. Functions have the names of core.
 
-Steps 3 and 4 are in pinocchio_solve.py.
-
-Parameters and constants are those of core (workload.py). It leaves out what kdl_tick.cpp leaves out: the contact
-observers, the check of parameters and memory on every tick, reported flags and singular value; modes and faults (a bad
-sample is an error), target pose, force axes, control frames other than the base, regions, travel damping.
+Steps 3 and 4 are in pinocchio_solve.py. Parameters and constants are those of core (workload.py). It leaves out what
+kdl_tick.cpp leaves out; there a bad sample ends the program, here it is an error.
 """
 
 import math
