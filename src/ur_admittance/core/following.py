@@ -45,11 +45,12 @@ def observe_speed(p, s, dt):
 
 
 @kernel
-def forgive_drift(s, dt):
+def forgive_drift(s, u, dt):
     """An arm that is driven by speeds never sees the commanded position: beyond SLACK it follows the arm."""
     for i in range(6):
-        excess = max(0.0, abs(s.unexplained[i]) - SLACK)
-        s.q_command[i] -= math.copysign(min(excess, DRIFT * abs(s.qd_command[i]) * dt), s.unexplained[i])
+        lead = s.q_command[i] - u.q[i]
+        excess = max(0.0, abs(lead) - SLACK)
+        s.q_command[i] -= math.copysign(min(excess, DRIFT * abs(s.qd_command[i]) * dt), lead)
 
 
 @kernel

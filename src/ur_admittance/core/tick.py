@@ -123,7 +123,7 @@ def tick_one(p, s, u, c):
         if status != OK:
             enter_fault(s, status, value, bound)
         elif u.speed_driven != 0:
-            forgive_drift(s, dt)
+            forgive_drift(s, u, dt)
     if s.mode != ACTIVE:
         forget_near(s)
         s.unexplained[:] = 0.0
