@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from ur_admittance.core.bounds import BRAKING
+from ur_admittance.core.chain import forward
+from ur_admittance.core.compile import kernel, record
 from ur_admittance.core.faults import sentence
+from ur_admittance.core.obstacles import STOP_SLACK, nearest, stop_clear
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, Status, new
 from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.core.tick import tick
@@ -122,6 +126,28 @@ def test_fast_motions_from_any_side_keep_the_clearance_to_a_box(ideal_arm, sweep
             closest.append(log["near_distance"][near].min(initial=1.0))
     assert min(closest) > 0.01 - 3e-4
     assert np.mean(np.array(closest) < 0.012) > 0.3, "many of them do get there"
+
+
+@kernel
+def _stopped(params, state, J, room, qd, twist):
+    return stop_clear(record(params, 0), record(state, 0), J, np.zeros(6), room, qd, twist, 0.002)
+
+
+def test_a_speed_is_accepted_only_if_the_arm_could_stop_before_the_box(ideal_arm, below):
+    """From rest, with the top speed downwards: the straight line of the joints on which they would all brake together
+    ends before the clearance, and not much before it."""
+    arm = ideal_arm(**ROD, **below, **{"joint_limits.acceleration": [1.0] * 6})
+    q, J = arm.s["q_command"].copy(), np.empty((6, 6))
+    forward(arm.p["chain_rotation"], arm.p["chain_position"], q, np.empty((3, 3)), np.empty(3), J)
+    wanted = np.linalg.solve(J, -0.5 * Z)
+    qd, twist = wanted.copy(), J @ wanted
+    room = nearest(arm.params, q) - 0.01
+    assert _stopped(arm.params, arm.state, J, room, qd, twist)
+    way = 0.002 + 0.5 * np.abs(qd).max() / (1.0 * BRAKING)
+    along = [nearest(arm.params, q + share * way * qd) for share in np.linspace(0.0, 1.0, 50)]
+    assert min(along) > 0.01 - 2 * STOP_SLACK
+    assert min(along) < 0.02
+    assert np.abs(np.cross(qd[1:4], wanted[1:4])).max() < 1e-12, "slower, in the same direction"
 
 
 @pytest.mark.parametrize("case", ["box", "table", "self"])
