@@ -139,7 +139,7 @@ def _ratios(durations: dict[str, list[Array]], threads: int) -> dict[str, dict[s
     """Each to the C++ tick of its scene, or to its batch."""
     pairs = [(name, "kdl_tick") for name in TITLES if name in durations]
     for scene in SCENES:
-        pairs += [(f"{name}{scene}", f"kdl_tick{scene}") for name in ("tick", "pinocchio_tick")]
+        pairs += [(f"{name}{scene}", f"kdl_tick{scene}") for name in ("tick", "kdl_tick", "pinocchio_tick")]
         for count in sorted({1, threads}):
             for name in (f"batch_{count}{scene}", f"kdl_batch_{count}{scene}"):
                 others = dict.fromkeys((f"kdl_batch_1{scene}", f"kdl_batch_{count}{scene}"))

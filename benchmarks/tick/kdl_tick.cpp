@@ -211,12 +211,10 @@ class Controller {
     p = Eigen::Map<const Vector3>(frame_.p.data);
   }
 
-  void jacobian_at(const Vector6& q, Vector3& p, Matrix6& J) {
+  Matrix6 jacobian_at(const Vector6& q) {
     q_.data = q;
-    fk_.JntToCart(q_, frame_);
-    p = Eigen::Map<const Vector3>(frame_.p.data);
     jacobian_.JntToJac(q_, kdl_jacobian_);
-    J = kdl_jacobian_.data;
+    return kdl_jacobian_.data;
   }
 
   // 1  Raw wrench -> minus bias, weight and inertia -> low-pass -> about the TCP, base axes.
@@ -340,9 +338,7 @@ class Controller {
 
   void put_walls(const Vector6& now, double time, double dt, Rows& rows) {
     if (far_from_walls(time)) return;
-    Vector3 p;
-    Matrix6 J;
-    jacobian_at(q_command + 0.5 * (0.5 * time / k_.planned + dt) * qd_command, p, J);
+    const Matrix6 J = jacobian_at(q_command + 0.5 * (0.5 * time / k_.planned + dt) * qd_command);
     const Vector3 mean = J.topRows<3>() * qd_command;
     for (int i = 0; i < 3; ++i) {
       const double up = p_.workspace_max[i] - std::max(p_middle_[i], p_tcp_[i]);
@@ -378,7 +374,8 @@ class Controller {
   // 4  Joint speeds that keep every limit: slide along walls and elbow, then slow down for the rest.
   void choose(Vector6& V, Vector6& qd, Vector6& realised, double dt) {
     const Vector6 q_middle = q_command + 0.5 * dt * qd_command;
-    jacobian_at(q_middle, p_middle_, J_);
+    forward(q_middle, R_middle_, p_middle_);
+    J_ = jacobian_at(q_middle);
     Matrix6 C;
     const double sigma = factor(J_, C);
     const Vector6 now = J_ * qd_command;
@@ -438,9 +435,8 @@ class Controller {
     const double fastest = qd.cwiseAbs().maxCoeff(), weakest = p_.acceleration.minCoeff();
     if (fastest == 0.0 || fastest * fastest <= k_.curve * weakest * std::max(0.0, sigma - k_.ahead)) return 1.0;
     const double time = k_.ahead / fastest;
-    Vector3 p;
-    Matrix6 J, C;
-    jacobian_at(q + time * qd, p, J);
+    const Matrix6 J = jacobian_at(q + time * qd);
+    Matrix6 C;
     factor(J, C);
     const Vector6 change = (damped_inverse(J, C, V) - qd).cwiseAbs();
     double share = 1.0;
@@ -623,7 +619,7 @@ class Controller {
   KDL::Frame frame_;
   KDL::Jacobian kdl_jacobian_{6};
   KDL::JntArray q_{6};
-  Matrix3 R_, R_ref_;
+  Matrix3 R_, R_ref_, R_middle_;
   Vector3 p_tcp_, p_ref_, p_middle_, acceleration_;
   Matrix6 J_;
   Quadratic solver_;

@@ -33,12 +33,14 @@ class Motion(SimpleNamespace):
 class Solve:
     def __init__(self, p: SimpleNamespace, k: SimpleNamespace, kinematics: Kinematics) -> None:
         self.p, self.k, self.kinematics = p, k, kinematics
+        self.contradiction = False  # in the last tick some rows contradicted each other
 
     def choose(
         self, V: Array, q: Array, qd: Array, twist: Array, measured: Array, top: tuple[Array, Array], dt: float
     ) -> tuple[Array, Array]:
         """(joint speeds, the Jacobian of this tick)"""
         p, k = self.p, self.k
+        self.contradiction = False
         q_middle = q + 0.5 * dt * qd
         position, J = self.kinematics(q_middle)
         inverse, sigma = self.damped_factor(J)
@@ -200,6 +202,7 @@ class Solve:
         """(joint speeds at the minimum, bounds). When rows contradict each other, braking is always allowed."""
         x, flag = minimise(H, g, A, b, self.k.VIOLATED)
         if flag == CONTRADICTION:
+            self.contradiction = True
             b = np.maximum(b, A[:, :6] @ brake + 1e-12)
             x, flag = minimise(H, g, A, b, self.k.VIOLATED)
         return (x[:6] if flag == SOLVED else brake), b

@@ -4,18 +4,20 @@ chooses our joint speeds. Where a run amplifies rounding, comparing whole runs w
 import os
 
 import numpy as np
-import pytest
 
 from benchmarks.tick import agreement, ours
 from benchmarks.tick.workload import PERIOD, setting
 from ur_admittance.core.records import Limit
 from ur_admittance.core.tick import tick
-from ur_admittance.errors import UrAdmittanceError
 
 RUNS = int(os.environ.get("SWEEP", "0")) or 6
 # [rad/s, m/s] The weight of the speed is 1e-6: costs that differ by the rounding of a sum of squares, 1e-16, move joint
-# speeds by 1e-10, and by 6e-8 at the most (190 runs) where rows are nearly parallel.
-PER_TICK = 5e-7
+# speeds by 1e-10, and by 6e-8 where rows are nearly parallel. Rounds for the norms end within 1e-6 of them: one more or
+# less, decided by the last digit, moves joint speeds by up to 7e-7 (260 runs).
+PER_TICK = 2e-6
+# Rows that touch in a corner contradict each other or not, depending on the last digit: share of such ticks, in which
+# joint speeds may differ (1 of 80,000 did, by 0.012 rad/s).
+UNDECIDED = 0.02
 MEMORY = ("q_command", "qd_command", "twist", "lag", "acceleration", "R_ref", "p_ref", "offset", "rate", "stiffness")
 HOLDS = int(Limit.WORKSPACE | Limit.JOINT_POSITION | Limit.JOINT_ACCELERATION)
 
@@ -52,20 +54,14 @@ def remember(controller, state):
     controller.ramp, controller.quiet_time = float(state["ramp"]), float(state["quiet_time"])
 
 
-@pytest.mark.parametrize("seed", range(RUNS))
-def test_a_general_solver_chooses_our_joint_speeds(seed, optional):
-    optional("pinocchio")
-    optional("daqp")
-    from benchmarks.tick.pinocchio_tick import PinocchioController
-
-    try:
-        samples = random_run(seed)
-    except UrAdmittanceError:
-        return  # the push was too much for the arm
-    controller, records = PinocchioController(samples), ours.at_rest(samples.params)
+def judged(seed, controller_of):
+    """Shares of the ticks of a run in which a limit holds the arm, and in which rows contradict each other; all but the
+    latter are compared."""
+    samples = random_run(seed)
+    controller, records = controller_of(samples), ours.at_rest(samples.params)
     controller.activate(samples.q[0])
     _, state, sample, command = records
-    held = 0
+    held = undecided = 0
     for i, (q, qd, wrench) in enumerate(zip(samples.q, samples.qd, samples.wrench, strict=True)):
         sample["q"], sample["qd"], sample["wrench"] = q, qd, wrench
         if i > 0:
@@ -74,6 +70,18 @@ def test_a_general_solver_chooses_our_joint_speeds(seed, optional):
         sample["request"] = 0
         controller.tick(q, qd, wrench, np.zeros(6), PERIOD)
         off = np.abs(np.concatenate([controller.qd_command - command["qd"][0], controller.twist - command["twist"][0]]))
-        assert off.max() < PER_TICK, (i, Limit(int(command["limits"][0])))
-        held += bool(int(command["limits"][0]) & HOLDS)
-    assert held > 0
+        limits = int(command["limits"][0])
+        held += bool(limits & HOLDS)
+        undecided += controller.solve.contradiction
+        assert off.max() < PER_TICK or controller.solve.contradiction, (seed, i, Limit(limits))
+    return held / len(samples.q), undecided / len(samples.q)
+
+
+def test_a_general_solver_chooses_our_joint_speeds(optional):
+    optional("pinocchio")
+    optional("daqp")
+    from benchmarks.tick.pinocchio_tick import PinocchioController
+
+    held, undecided = np.mean([judged(seed, PinocchioController) for seed in range(RUNS)], axis=0)
+    assert held > 0.5
+    assert undecided < UNDECIDED
