@@ -390,8 +390,11 @@ class Controller {
 
     shape(V, dt);
     qd = damped_inverse(J_, C, V);
-    calm_curve(q_middle, sigma, C, V, qd, dt);
-    if (!rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
+    if (!rows.kept(qd, k_.tolerances.kept)) {
+      slide(sigma, brake, rows, qd);
+      V = J_ * qd;
+    }
+    if (calm_curve(q_middle, sigma, C, V, qd, dt) && !rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
     realised = J_ * qd;
     double caps[2], most[2];
     for (int part = 0; part < 2; ++part) {  // norm_bounds
@@ -422,13 +425,14 @@ class Controller {
     }
   }
 
-  void calm_curve(const Vector6& q, double sigma, const Matrix6& C, Vector6& V, Vector6& qd, double dt) {
+  bool calm_curve(const Vector6& q, double sigma, const Matrix6& C, Vector6& V, Vector6& qd, double dt) {
     const double share = curve_speed(q, V, qd, sigma);
-    if (share == 1.0) return;
+    if (share == 1.0) return false;
     V *= share;
     for (int k = 0; k < 6; k += 3)
       limit_change(V.segment<3>(k), twist.segment<3>(k), p_.max_acceleration[k / 3] * dt);
     qd = damped_inverse(J_, C, V);
+    return true;
   }
 
   double curve_speed(const Vector6& q, const Vector6& V, const Vector6& qd, double sigma) {

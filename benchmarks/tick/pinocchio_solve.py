@@ -53,9 +53,15 @@ class Solve:
         A, b = np.vstack([A, walls[0]]), np.concatenate([b, walls[1]])
 
         V = self.shape(V, twist, dt)
-        V, joints = self.calm_curve(V, J, inverse, sigma, q_middle, twist, dt)
+        joints = J.T @ (inverse @ V)
         if (A @ joints > b + k.KEPT).any():
             joints, b = self.slide(J, sigma, A, b, keep * qd, joints)
+            V = J @ joints
+        calm = self.calm_curve(V, J, inverse, sigma, q_middle, joints, twist, dt)
+        if calm is not None:
+            joints = calm
+            if (A @ joints > b + k.KEPT).any():
+                joints, b = self.slide(J, sigma, A, b, keep * qd, joints)
         caps = np.maximum(p.max_velocity, keep * parts(now))
         most = np.maximum(p.max_acceleration * dt, parts(keep * now - twist))
         inside = (low - k.KEPT <= joints).all() and (joints <= high + k.KEPT).all()
@@ -138,16 +144,15 @@ class Solve:
         return shaped
 
     def calm_curve(
-        self, V: Array, J: Array, inverse: Array, sigma: float, q: Array, twist: Array, dt: float
-    ) -> tuple[Array, Array]:
-        """(V, its joint speeds), slowed down where a straight path would bend the joints too fast"""
-        joints = J.T @ (inverse @ V)
+        self, V: Array, J: Array, inverse: Array, sigma: float, q: Array, joints: Array, twist: Array, dt: float
+    ) -> Array | None:
+        """Joint speeds for V slowed down, where a straight path would bend the joints too fast"""
         share = self.curve_speed(q, V, joints, sigma)
         if share == 1.0:
-            return V, joints
+            return None
         limits = zip(PARTS, self.p.max_acceleration * dt, strict=True)
         V = np.concatenate([limit_change(share * V[part], twist[part], most) for part, most in limits])
-        return V, J.T @ (inverse @ V)
+        return np.asarray(J.T @ (inverse @ V))
 
     def curve_speed(self, q: Array, V: Array, qd: Array, sigma: float) -> float:
         """Share of V at which a straight path asks for no more than CURVE of the joint accelerations."""

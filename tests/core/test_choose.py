@@ -26,11 +26,15 @@ def chosen(params, state, J, C, V, sigma, q, position, qd, twist):
 
 
 @kernel
-def shaped(params, state, J, C, V, sigma, q, qd, caps):
+def shaped(params, state, J, C, V, qd, caps):
     p, s = record(params, 0), record(state, 0)
     choose.shape(p, s, V, caps, DT)
     damped_inverse(J, C, V, qd)
-    choose.calm_curve(p, s, J, C, V, sigma, q, qd, DT)
+
+
+@kernel
+def calmed(params, state, J, C, V, sigma, q, qd):
+    return choose.calm_curve(record(params, 0), record(state, 0), J, C, V, sigma, q, qd, DT)
 
 
 @kernel
@@ -94,7 +98,8 @@ class Moment:
     def first(self):
         """What is wanted within the norms, as joint speeds."""
         V, qd = self.wanted.copy(), np.empty(6)
-        shaped(self.params, self.state, self.J, self.C, V, self.sigma, self.q, qd, self.p["max_velocity"].copy())
+        shaped(self.params, self.state, self.J, self.C, V, qd, self.p["max_velocity"].copy())
+        self.shaped = V
         return qd
 
 
@@ -114,9 +119,17 @@ def expected(moment):
     qd0 = moment.first()
     nearness = max(0.0, 1.0 - (moment.sigma / 0.002) ** 2)
     H = J.T @ J + (1e-8 + (0.002 * nearness) ** 2) * np.eye(6)
-    qd1 = qd0
-    if len(b) and (A @ qd0 > b + 1e-9).any():
-        qd1 = general(H, -H @ qd0, A, b)
+
+    def slid(qd):
+        return general(H, -H @ qd, A, b) if len(b) and (A @ qd > b + 1e-9).any() else qd
+
+    qd1 = slid(qd0)
+    if qd1 is None:
+        return None
+    V = J @ qd1 if qd1 is not qd0 else moment.shaped
+    qd1 = qd1.copy()
+    if calmed(moment.params, moment.state, J, moment.C, V, moment.sigma, moment.q, qd1):
+        qd1 = slid(qd1)
     if qd1 is None:
         return None
     if ((low - 1e-9 <= qd1) & (qd1 <= high + 1e-9)).all():
@@ -189,7 +202,10 @@ def test_what_keeps_all_limits_is_taken_as_it_is():
         qd0 = moment.first()
         A, b, low, high, _ = moment.rows()
         inside = (low <= qd0).all() and (qd0 <= high).all() and (A @ qd0 <= b).all()
-        if inside and norms(moment, moment.J @ qd0) < 1.0:
+        bent = calmed(
+            moment.params, moment.state, moment.J, moment.C, moment.shaped, moment.sigma, moment.q, qd0.copy()
+        )
+        if inside and not bent and norms(moment, moment.J @ qd0) < 1.0:
             qd, _, scale, flags = moment.choose()
             assert (qd == qd0).all()
             assert scale == 1.0

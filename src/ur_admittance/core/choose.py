@@ -250,10 +250,13 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     caps[1] = p.max_velocity[1]
     flags = shape(p, s, V, caps, dt)
     damped_inverse(J, C, V, qd)
-    if calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
-        flags |= JOINT_ACCELERATION
     if not rows_kept(A, b, n, qd):
         flags |= slide(J, sigma, A, b, n, brake, flag, qd)
+        twist_of(J, qd, V)
+    if calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
+        flags |= JOINT_ACCELERATION
+        if not rows_kept(A, b, n, qd):
+            flags |= slide(J, sigma, A, b, n, brake, flag, qd)
     twist_of(J, qd, twist)
     norm_bounds(p, s, now, keep, caps, most, dt)
     if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):

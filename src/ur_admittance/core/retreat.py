@@ -27,7 +27,8 @@ JOINT_SPEED = 0.1  # [rad/s]
 TOOL_SPEED = (0.02, 0.1)  # [m/s, rad/s]
 SHARE = 0.5  # of the acceleration limits: the rest is for the bends of the path
 RELEASED = 0.2  # load below which the tool counts as released: far from a stop, above the errors of a tool's weight
-GROWTH = 0.05  # by which the load may exceed its lowest value: above the noise of sensors
+GROWTH = 0.05  # by which the load may exceed its lowest value ...
+NOISE = 2.0  # [N] ... or by this much: friction turns round on the way back, and sensors are noisy
 MOST, TINY = 1e6, 1e-9  # a load stays finite with any limits
 LOAD_TIME = 0.02  # [s] smoothing of the load
 
@@ -68,7 +69,7 @@ def change_retreat(p, s, u, status, force, torque, standing, close, dt):
     s.lowest_load = min(s.lowest_load, s.load)
     if s.load < RELEASED:
         tell(s, RETREATED, s.load, RELEASED)
-    elif s.load > s.lowest_load + GROWTH:
+    elif s.load > s.lowest_load + max(GROWTH, NOISE / max(p.max_force, TINY)):
         tell(s, RETREAT_BLOCKED, s.load, s.lowest_load)
     elif not asked or s.trail_count == 0:
         tell(s, RETREAT_ENDED, s.load, RELEASED)
