@@ -36,7 +36,7 @@ STIFFEST = 1e5  # [N/m, Nm/rad] no arm holds its tool more stiffly, so nothing i
 
 RUNNING = (0.0005, 0.005)  # slower, nothing is run into
 IMPACT = 0.1  # [s] after touching in which force over displacement is taken for the stiffness
-JOLT = 0.05  # [s] ... in which the mass of the arm makes it look stiffer than it is: damping for that is not kept
+JOLT = 0.05  # [s] ... in which the mass of the arm makes it look up to three times as stiff: damping for that falls
 IMPACT_FORCE = (1.0, 0.1)  # change of force above which that ratio is better than its noise
 
 BAND_LOW_HZ = 4.0
@@ -96,7 +96,7 @@ def observe(p, s, wrench, velocity, R, driven, dt):
                 enough = a + math.sqrt(a * a + contact.stiffness[i] * s.mass[i] / p.contact_ratio)
                 arriving = contact.ran_into[i] != 0.0 and JOLT < contact.impact.time[i] <= IMPACT
                 sinking = wrench[i] * v[i] < 0.0 and abs(v[i]) > RUNNING[i // 3]  # on the way back the ratio is wrong
-                least = 0.0 if arriving and sinking else contact.damping[i]
+                least = contact.damping[i] * (max(0.0, 1.0 - dt / JOLT) if arriving and sinking else 1.0)
                 contact.damping[i] = max(least, min(enough, p.max_contact_damping[i // 3]))
         leave(p, contact, measured[i], i, dt)
         touching = contact.touching[i] != 0.0 and (contact.ran_into[i] != 0.0 or p.force_axes[i] != 0.0)
