@@ -26,6 +26,7 @@ quick: lint
 # processes in real time run one after the other; those in simulated time on all cores, a file each.
 CALM := $(addprefix tests/,analysis calibration campaign contact control core model params scenarios simulation tuning twin)
 test: lint $(ROS)/.tried
+	@$(BIN)/ur-admittance sim push --json >/dev/null # compiles, outside the time limits of the tests
 	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest" "--ignore=tests/ros $(addprefix --ignore=,$(CALM))" \
 	  "$(BIN)/python -m pytest -n auto --dist loadfile" "$(CALM)" "$$@"
 
@@ -41,6 +42,7 @@ ROS_PART = if [ -e $(ROS)/.installed ]; then \
 
 # Every direct dependency is met, no test watches real time. Numba keeps one cache per file and Python, hence its folder.
 test-lowest: $(LOWEST)/.installed
+	@NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/ur-admittance sim push --json >/dev/null
 	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python -m pytest -p no:cacheprovider tests/core tests/params tests/model \
 	  tests/simulation/test_environment.py tests/runtime/test_replay.py \
 	  tests/tuning/test_search.py $(addprefix tests/dashboard/test_,$(addsuffix .py,feel files gate viser_internals))
