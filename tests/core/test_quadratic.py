@@ -37,7 +37,8 @@ def test_the_minimum_is_that_of_a_general_solver(rows, singular):
         H, g, A, b = random_problem(rng, rows, singular)
         count, x, active, multipliers = solve(H, g, A, b)
         assert count >= 0
-        other = daqp.solve(H, g, A, b, np.full(rows, -1e30), np.zeros(rows, dtype=np.int32))[0]
+        sense = np.zeros(rows, dtype=np.int32)
+        other = daqp.solve(H, g, A, b, np.full(rows, -1e30), sense, primal_tol=1e-10)[0]
 
         def cost(z, H=H, g=g):
             return 0.5 * z @ H @ z + g @ z
