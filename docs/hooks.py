@@ -176,7 +176,7 @@ def records() -> str:
     files = ("records.py", "contact_record.py", "shapes_record.py")
     source = "".join((core / file).read_text() for file in files)
     text = []
-    for name in ("SAMPLE", "COMMAND", "STATE", "CONTACT", "IMPACT", "OSCILLATION", "HIT", "PARAMS", "SHAPES"):
+    for name in ("SAMPLE", "COMMAND", "STATE", "CONTACT", "POWER", "IMPACT", "OSCILLATION", "HIT", "PARAMS", "SHAPES"):
         block = source[source.index(f"{name} = np.dtype(") :]
         block = block[: block.index("align=True")]
         fields = re.findall(r'^\s+\("(\w+)", (\w+)(?:, ([^)]+\)?))?\),(?:  # (.*))?$', block, re.MULTILINE)
