@@ -98,8 +98,9 @@ def test_a_budget_of_cycles_or_time_ends_the_campaign(monkeypatch):
 
 
 def test_the_checks_cost_a_fraction_of_the_simulation():
-    campaign = Campaign(tuple(FAMILIES), 0, 1)
-    campaign.run(Budget(episodes=len(FAMILIES)))
+    families = tuple(name for name in FAMILIES if name != "obstacles")  # builds a MuJoCo model for each episode
+    campaign = Campaign(families, 0, 1)
+    campaign.run(Budget(episodes=len(families)))
     assert campaign.check_seconds < 0.3 * campaign.seconds  # a tenth, measured
 
 
