@@ -135,23 +135,23 @@ def test_a_fault_is_told_in_words_and_can_be_reset(demo, visit, press, eventuall
     eventually(lambda: demo.mode == ACTIVE)
 
 
-def test_a_situation_puts_a_table_under_the_tool_and_the_arm_presses_it(demo, visit, press, eventually):
-    tab = visit(demo.url)
+def press_on_a_table(demo, tab, press, eventually):
     tab.get_by_role("tab", name="Surroundings").click(force=True)
     tab.locator("label", has_text="Situation").locator("xpath=ancestor::div[2]").locator("input").first.click()
     tab.get_by_role("option", name="Press with 10 N").click()
     press(tab, "Load")
     eventually(lambda: abs(demo.command["wrench_tcp"][2] - 10.0) < 1.0)
+
+
+def test_a_situation_puts_a_table_under_the_tool_and_the_arm_presses_it(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    press_on_a_table(demo, tab, press, eventually)
     demo.send({"environment": {"kind": "none"}})
 
 
 def test_a_clamped_arm_says_why_it_cannot_be_reset_and_comes_out_by_retreat(demo, visit, press, eventually):
     tab = visit(demo.url)
-    tab.get_by_role("tab", name="Surroundings").click(force=True)
-    tab.locator("label", has_text="Situation").locator("xpath=ancestor::div[2]").locator("input").first.click()
-    tab.get_by_role("option", name="Press with 10 N").click()
-    press(tab, "Load")
-    eventually(lambda: abs(demo.command["wrench_tcp"][2] - 10.0) < 1.0)
+    press_on_a_table(demo, tab, press, eventually)
     demo.send({"set": {"safety.max_force": 6.0}})
     eventually(lambda: demo.mode == FAULT)
     tab.get_by_text("It is still clamped").first.wait_for()
