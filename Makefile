@@ -84,6 +84,7 @@ $(ROS)/.tried: pyproject.toml | $(BIN)/python
 	@rm -f $(ROS)/.installed; test -e $(ROS)/bin/python || $(BIN)/python -m venv $(ROS)
 	@$(ROS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip \
 	  && $(ROS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ros,test-ros]' \
+	  && env -u PYTHONPATH -u AMENT_PREFIX_PATH $(ROS)/bin/python -c "import rclpy" \
 	  && touch $(ROS)/.installed || echo "make: the ROS 2 wheels could not be installed" >&2
 	@touch $@
 
