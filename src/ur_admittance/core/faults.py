@@ -35,6 +35,7 @@ SENTENCES = {
     Status.RETREATING: "the arm goes back: force or torque is at {0:.0%} of its safety limit (until {1:.0%})",
     Status.RETREATED: "the arm has gone back: force and torque are below {1:.0%} of their safety limits",
     Status.RETREAT_BLOCKED: "the retreat stopped because the load grew from {1:.0%} to {0:.0%} of its safety limit",
+    Status.RETREAT_CLOSED: "the retreat stopped: on the way back {closed}",
     Status.RETREAT_ENDED: "the retreat ended with force or torque at {0:.0%} of its safety limit (wanted: {1:.0%})",
 }
 
@@ -62,6 +63,7 @@ REMEDIES = {
     Status.RETREATING: "Wait; stop ends it.",
     Status.RETREATED: "Reset the fault.",
     Status.RETREAT_BLOCKED: "Look what the tool touches on its way back; ask again, or free it by hand.",
+    Status.RETREAT_CLOSED: "Correct the workspace or the boxes, then ask again; or free the tool by hand.",
     Status.RETREAT_ENDED: "Ask again, or free the tool by hand, then reset the fault.",
 }
 
@@ -71,8 +73,15 @@ def sentence(status: int, evidence: Sequence[float] = (0.0, 0.0)) -> str:
     value, bound = float(evidence[0]), float(evidence[1])
     words = {"0ms": 1e3 * value, "1ms": 1e3 * bound, "0mm": 1e3 * value, "1mm": 1e3 * bound}
     which = INPUTS[int(value)] if status == Status.NOT_FINITE else ""
-    first, second = (BODIES[int(value) % 16], BODIES[int(value) // 16]) if status == Status.COLLISION else ("", "")
-    return SENTENCES[Status(status)].format(value, bound, input=which, first=first, second=second, **words)
+    first, second, closed = "", "", ""
+    if status in (Status.COLLISION, Status.RETREAT_CLOSED) and value >= 0.0:
+        first, second = BODIES[int(value) % 16], BODIES[int(value) // 16]
+        closed = f"{first} would be {words['1mm']:.0f} mm from {second}"
+    elif status == Status.RETREAT_CLOSED:
+        closed = f"the tool would be {-words['1mm']:.0f} mm outside the workspace"
+    return SENTENCES[Status(status)].format(
+        value, bound, input=which, first=first, second=second, closed=closed, **words
+    )
 
 
 def remedy(status: int) -> str:

@@ -78,6 +78,7 @@ class Status(IntEnum):
     RETREAT_BLOCKED = 22
     RETREAT_ENDED = 23
     COLLISION = 24
+    RETREAT_CLOSED = 25
 
 
 class Limit(IntFlag):

@@ -44,7 +44,7 @@ from .modes import INACTIVE, change_mode, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
 from .obstacles import SHOWN, forget_near, nearest_pair
 from .records import Limit, Status
-from .retreat import change_retreat, go_back
+from .retreat import BODY, change_retreat, go_back
 from .singular import SINGULAR, damped_factor, smallest_singular_value
 from .spatial import clip, copy_matrix, norm
 from .stopping import forget_all_but_motion, move_joints, remember_limits, slow_down
@@ -57,7 +57,6 @@ IK_FAILED, NOT_FOLLOWING = int(Status.IK_FAILED), int(Status.NOT_FOLLOWING)
 COLLISION, STILL_MOVING = int(Status.COLLISION), int(Status.STILL_MOVING)
 ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION | Limit.JOINT_ACCELERATION)
 
-BODY = 16.0  # evidence of a collision: first body + BODY * second
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when no good period was ever measured
 
 
@@ -104,8 +103,7 @@ def tick_one(p, s, u, c):
                 status, value, bound = COLLISION, one + BODY * two, distance
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
     if s.mode == FAULT:
-        close = usable and lead <= p.max_following_error
-        change_retreat(p, s, u, status, force, torque, stands_still(s), close, dt)
+        change_retreat(p, s, u, status, value, bound, force, torque, lead, stands_still(s), dt)
     tell_hindrance(s, c, status, value, bound)
 
     clear_motion(c)
