@@ -54,6 +54,7 @@ HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a
 STIFFER = 2.0  # damped, a hand looks stiffer than it is: what follows a hit must be this many times as stiff to count
 AWAY = (0.005, 0.05)  # distance after which a contact by hand is over ...
 PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the tool into it
+SOFTEST = (2e3, 30.0)  # [N/m, Nm/rad] no softer than that: a hand that was damped by mistake is free after 3 cm
 
 APPROACH_MEMORY = 0.2  # [s] of the speed before a hit: longer than any hit takes to reach the force limit
 
@@ -118,7 +119,7 @@ def leave(p, contact, v, i, dt):
         return
     contact.held_time[i] += dt
     contact.distance[i] += v * dt
-    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / contact.stiffness[i]:
+    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / max(contact.stiffness[i], SOFTEST[i // 3]):
         contact.held[i] = 0.0
 
 
@@ -200,7 +201,7 @@ def hit_stiffness(hit, filtered, v, mass, fresh, i, dt):
         return 0.0
     if force * v >= 0.0 or f * x >= 0.0:  # a push that ends is steep, too, but does not oppose
         return 0.0
-    stiffness = abs(f / x)
+    stiffness = min(abs(f), abs(force)) / abs(x)  # what a hand takes away as it lets go is not the surface's
     return stiffness if stiffness > HAND_STIFFNESS * mass else 0.0
 
 
