@@ -80,9 +80,9 @@ def test_a_spring_hands_out_nothing_over_a_period() -> None:
 
 
 def test_a_large_swing_between_hand_and_arm_hands_out_nothing() -> None:
-    """4 W to and fro: half of it looks handed out for an eighth of a second."""
-    assert not unfiltered().run(4.0, 20.0, 0.2, 4.0, math.pi / 2.0)
-    assert unfiltered().run(4.0, 20.0, 0.2, 4.0, math.pi / 2.0 + 0.12)
+    """8 W to and fro at 5 Hz: the arm returns in each half swing what it took in the other."""
+    assert not unfiltered().run(4.0, 20.0, 0.4, 5.0, -math.pi / 2.0)
+    assert unfiltered().run(4.0, 20.0, 0.4, 5.0, -math.pi / 2.0 - 0.15)
 
 
 def test_a_hand_that_leads_the_arm_makes_up_for_a_little_that_leaves() -> None:
