@@ -38,10 +38,10 @@ SENTENCES = {
     Status.RETREAT_ENDED: "the retreat ended with force or torque at {0:.0%} of its safety limit (wanted: {1:.0%})",
 }
 
-UNAVOIDABLE = 4  # of the evidence: force that no command could prevent [N]
+UNAVOIDABLE = 4  # of the evidence: force that is reached before a command acts [N], 0: commands had time to act
 HIT = (
     ": the tool hit something of about {1:.0f} kN/m at {0:.0f} mm/s, and before any command could act the force was "
-    "bound to reach about {2:.0f} N"
+    "bound to reach {2:.0f} N"
 )
 
 REMEDIES = {
@@ -79,8 +79,8 @@ def sentence(status: int, evidence: Sequence[float] = (0.0, 0.0)) -> str:
     which = INPUTS[int(value)] if status == Status.NOT_FINITE else ""
     first, second = (BODIES[int(value) % 16], BODIES[int(value) // 16]) if status == Status.COLLISION else ("", "")
     said = SENTENCES[Status(status)].format(value, bound, input=which, first=first, second=second, **words)
-    if status == Status.OVER_FORCE and len(evidence) > UNAVOIDABLE and evidence[UNAVOIDABLE] > bound:
-        said += HIT.format(1e3 * evidence[2], 1e-3 * evidence[3], evidence[UNAVOIDABLE])
+    if status == Status.OVER_FORCE and len(evidence) > UNAVOIDABLE and evidence[UNAVOIDABLE] > 0.0:
+        said += HIT.format(1e3 * evidence[2], 1e-3 * evidence[3], max(value, evidence[UNAVOIDABLE]))
     return said
 
 
