@@ -39,6 +39,12 @@ SENTENCES = {
     Status.RETREAT_ENDED: "the retreat ended with force or torque at {0:.0%} of its safety limit (wanted: {1:.0%})",
 }
 
+UNAVOIDABLE = 4  # of the evidence: force that is reached before a command acts [N], 0: commands had time to act
+HIT = (
+    ": the tool hit something of about {1:.0f} kN/m at {0:.0f} mm/s, and before any command could act the force was "
+    "bound to reach {2:.0f} N"
+)
+
 REMEDIES = {
     Status.BAD_PERIOD: "Check the computer's clock and load, then reset the fault.",
     Status.NOT_FINITE: "Check the device that sent it, then reset the fault.",
@@ -69,7 +75,7 @@ REMEDIES = {
 
 
 def sentence(status: int, evidence: Sequence[float] = (0.0, 0.0)) -> str:
-    """One sentence for a status and its two numbers (the value and its bound)."""
+    """One sentence for a status and its numbers: the value, its bound, and what made a hit unavoidable."""
     value, bound = float(evidence[0]), float(evidence[1])
     words = {"0ms": 1e3 * value, "1ms": 1e3 * bound, "0mm": 1e3 * value, "1mm": 1e3 * bound}
     which = INPUTS[int(value)] if status == Status.NOT_FINITE else ""
@@ -79,9 +85,12 @@ def sentence(status: int, evidence: Sequence[float] = (0.0, 0.0)) -> str:
         closed = f"{first} would be {words['1mm']:.0f} mm from {second}"
     elif status == Status.RETREAT_CLOSED:
         closed = f"the tool would be {-words['1mm']:.0f} mm outside the workspace"
-    return SENTENCES[Status(status)].format(
+    said = SENTENCES[Status(status)].format(
         value, bound, input=which, first=first, second=second, closed=closed, **words
     )
+    if status == Status.OVER_FORCE and len(evidence) > UNAVOIDABLE and evidence[UNAVOIDABLE] > 0.0:
+        said += HIT.format(1e3 * evidence[2], 1e-3 * evidence[3], max(value, evidence[UNAVOIDABLE]))
+    return said
 
 
 def remedy(status: int) -> str:

@@ -37,8 +37,9 @@ from .checks import (
 )
 from .choose import choose
 from .compile import kernel, mat3, mat6, record, vec3, vec6
+from .contact import explain_hit
 from .control_axes import NORMAL
-from .following import follows, forgive_drift, observe_lead, observe_speed, rejoin
+from .following import follows, forgive_drift, observe_lead, observe_speed, rejoin, strays
 from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
 from .modes import INACTIVE, change_mode, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
@@ -101,7 +102,10 @@ def tick_one(p, s, u, c):
             distance, one, two = nearest_pair(p, u.q, 0.0)
             if one >= 0:
                 status, value, bound = COLLISION, one + BODY * two, distance
+    was_active = s.mode == ACTIVE
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
+    if was_active and status == OVER_FORCE:
+        explain_hit(p, s, dt)
     if s.mode == FAULT:
         change_retreat(p, s, u, status, value, bound, force, torque, lead, stands_still(s), dt)
     tell_hindrance(s, c, status, value, bound)
@@ -198,7 +202,8 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
         forget_near(s)
     if c.sigma_min < SINGULAR:
         c.limits |= SINGULARITY
-    s.contact.unlimited_time = 0.0 if c.limits & ~ACCELERATION else min(s.contact.unlimited_time + dt, 1.0)
+    obeys = c.limits & ~ACCELERATION == 0 and not strays(s)
+    s.contact.unlimited_time = min(s.contact.unlimited_time + dt, 1.0) if obeys else 0.0
     if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0
 
