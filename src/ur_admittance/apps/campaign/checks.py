@@ -52,8 +52,10 @@ def finite(v: View) -> Iterator[Reading]:
 def joints(v: View) -> Iterator[Reading]:
     """Position, speed and acceleration of the commanded joints, and the distance from one command to the next."""
     q, qd, mode = v.command["q"], v.command["qd"], v.command["mode"]
-    outside = np.maximum(v.in_force("joint_lower") - q, q - v.in_force("joint_upper"))
-    yield v.worst("joint_position", np.maximum(outside, 0.0), ANGLE_ROUNDING, "rad")
+    low, high = v.in_force("joint_lower"), v.in_force("joint_upper")
+    anew = np.concatenate([[False], restarted(v)])[:, None]  # by its own inertia a stopped arm may be outside
+    carried = np.maximum.accumulate(np.where(anew, _beyond(v.sample["q"], low, high), 0.0))
+    yield v.worst("joint_position", _beyond(q, low, high), ANGLE_ROUNDING + carried, "rad")
     acceleration = np.broadcast_to(v.in_force("joint_acceleration"), q.shape)
     speed = v.eased(np.broadcast_to(v.in_force("joint_velocity"), q.shape))
     yield v.worst("joint_speed", np.abs(qd), speed * (1.0 + ROUNDING), "rad/s")
@@ -64,6 +66,10 @@ def joints(v: View) -> Iterator[Reading]:
     yield v.worst("step_at_mode_change", np.where(changed[:, None], step, 0.0), bound, "rad/s2", 1)
     moved = np.where(restarted(v)[:, None], 0.0, np.abs(np.diff(q, axis=0)) / v.period)
     yield v.worst("position_step", moved, speed[1:] * (1.0 + ROUNDING), "rad/s", 1)
+
+
+def _beyond(q: Array, low: Array, high: Array) -> Array:
+    return np.asarray(np.maximum(np.maximum(low - q, q - high), 0.0))
 
 
 def restarted(v: View) -> NDArray[np.bool_]:
@@ -123,7 +129,8 @@ def clearance(v: View) -> Iterator[Reading]:
     wanted = float(v.sets["shapes"]["clearance"][0])
     force = np.linalg.norm(v.trace.hand[:, :3] + v.trace.contact[:, :3], axis=1)
     bend = v.compliance * np.maximum.accumulate(force)[::step]
-    for check, q, slack in (("clearance", v.command["q"], 0.0), ("measured_clearance", v.sample["q"], bend)):
+    measured = np.where(v.fresh[:, None], v.sample["q"], v.command["q"])
+    for check, q, slack in (("clearance", v.command["q"], 0.0), ("measured_clearance", measured, bend)):
         missing = np.maximum(wanted - judge.smallest(q[::step]), 0.0)
         reading = v.worst(check, missing, CLEARANCE_SLACK + slack, "m")
         yield replace(reading, at=reading.at * step)

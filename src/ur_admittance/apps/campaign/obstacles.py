@@ -35,7 +35,8 @@ def stops(number: int) -> Episode:
     draft = Draft("stops", number, singular=0.4)
     rng = draft.rng
     draft.choose_law()
-    if chance(rng, 0.5):
+    among = chance(rng, 0.5)
+    if among:
         surround(draft)
     else:
         draft.choose(draw.box(rng, draw.tcp_position(draft.model, draft.q, draft.tool)))
@@ -54,7 +55,7 @@ def stops(number: int) -> Episode:
         draft.act("reset the fault", draft.time, lambda script, at: script.reset_fault(at))
         draft.act("activate", draft.time + 0.05, lambda script, at: script.activate(at))
         draft.time += 0.2
-    return draft.finish(draft.time, clear=True)
+    return draft.finish(draft.time, clear=among)
 
 
 def surround(draft: Draft) -> None:
