@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.apps.campaign.distances import Judge
-from ur_admittance.apps.campaign.episode import STEADY_WINDOW
+from ur_admittance.apps.campaign.episode import REST_WINDOW, STEADY_WINDOW
 from ur_admittance.apps.campaign.view import Reading, View
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.simulation.normal_force import normal_force
@@ -158,16 +158,25 @@ def measured(v: View) -> Iterator[Reading]:
 
 
 def rest(v: View) -> Iterator[Reading]:
-    """Released and with everything zero, the arm comes to rest and stays there."""
+    """Released and with everything zero, the arm comes to rest and stays there. A spring may drag it along what is in
+    its way for longer than the law needs: then it gets slower."""
     start = v.episode.rest
     if start is None or v.trace.diverged:
         return
     last = v.window(start, v.t[-1])
-    p, R = v.command["p_tcp"][last], v.command["R_tcp"][last].reshape(-1, 9)
-    strayed = np.linalg.norm(p - p.mean(axis=0), axis=1)
+    bounds = REST
+    if v.episode.dragged:
+        before = [float(moved.max()) for moved in strayed(v, v.window(start - REST_WINDOW, start))]
+        bounds = max(REST[0], before[0]), max(REST[1], before[1])
+    for check, moved, bound, unit in zip(("rest", "rest_angle"), strayed(v, last), bounds, ("m", "rad"), strict=True):
+        yield v.worst(check, moved, bound, unit, last.start)
+
+
+def strayed(v: View, part: slice) -> tuple[Array, Array]:
+    """Distance [m] and angle [rad] from the mean pose of the tool."""
+    p, R = v.command["p_tcp"][part], v.command["R_tcp"][part].reshape(-1, 9)
     turned = np.linalg.norm(R - R.mean(axis=0), axis=1) / np.sqrt(2.0)  # |R1 - R0| = sqrt(2) angle for small angles
-    yield v.worst("rest", strayed, REST[0], "m", last.start)
-    yield v.worst("rest_angle", turned, REST[1], "rad", last.start)
+    return np.linalg.norm(p - p.mean(axis=0), axis=1), turned
 
 
 def still(v: View) -> Iterator[Reading]:

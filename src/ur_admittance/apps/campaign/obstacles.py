@@ -26,8 +26,8 @@ def obstacles(number: int) -> Episode:
         draft.push(float(rng.uniform(0.6, 1.5)))
     end = draft.settled(draft.time - begin)
     calm = draft.ramp if RAMP <= draft.ramp < math.inf else None
-    sprung = any(draft.parameters.admittance.stiffness)  # a spring drags the arm along what is in its way, slowly
-    return draft.finish(end, ramp=calm, rest=None if sprung else end - REST_WINDOW, clear=True)
+    sprung = any(draft.parameters.admittance.stiffness)
+    return draft.finish(end, ramp=calm, rest=end - REST_WINDOW, dragged=sprung, clear=True)
 
 
 def stops(number: int) -> Episode:
