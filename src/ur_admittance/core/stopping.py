@@ -2,18 +2,18 @@
 
 import math
 
-from .bounds import BRAKING, stopping_time
+from .bounds import BRAKING, joint_bounds, stopping_time
 from .chain import forward, twist_of
 from .checks import is_sane
-from .choose import choose
 from .compile import kernel, mat3, mat6, vec3, vec6
 from .modes import clear_state, stands_still, start_memory
 from .retreat import remember_place
-from .singular import damped_factor
-from .spatial import norm
+from .singular import damped_factor, damped_inverse
+from .spatial import clip, norm
 from .wrench import ACCELERATION_CUTOFF_HZ, smoothing
 
 BLIND_BRAKING = 5.0  # [rad/s2] when no parameters could ever be trusted
+SLOWEST = 0.8  # share of the planned braking that is kept, even where the tool's path then bends or brakes too hard
 
 
 @kernel
@@ -40,7 +40,8 @@ def take_step(s, twist, qd, response_time, dt):
 
 @kernel
 def slow_down(p, s, J, trusted, dt):
-    """Brakes the tool along its straight line, inside every limit. Needs no measurement."""
+    """Brakes the tool along its straight line, as far as the joints can; the rest of the way along theirs. Needs no
+    measurement."""
     if s.has_command == 0 or stands_still(s):
         s.qd_command[:] = 0.0
         s.twist[:] = 0.0
@@ -56,16 +57,51 @@ def slow_down(p, s, J, trusted, dt):
     forward(p.chain_rotation, p.chain_position, q_middle, R, position, J)
     if norm(s.twist[:3]) == 0.0 and norm(s.twist[3:]) == 0.0:  # forgotten
         twist_of(J, s.qd_command, s.twist)
-    keep = max(0.0, 1.0 - dt / stopping_time(p, s.twist, s.qd_command))
-    C, V, twist, qd = mat6(), vec6(), vec6(), vec6()
+    time = stopping_time(p, s.twist, s.qd_command)
+    rate = 1.0 / time
+    keep = max(0.0, 1.0 - rate * dt)
+    straight, C, low, high, why, line, qd = vec6(), mat6(), vec6(), vec6(), vec6(), vec6(), vec6()
     for i in range(6):
-        V[i] = keep * s.twist[i]
-    sigma, _ = damped_factor(J, s.singular_vectors, C)
-    choose(p, s, J, C, V, sigma, q_middle, position, position, qd, twist, dt)
+        line[i] = keep * s.twist[i]
+    damped_factor(J, s.singular_vectors, C)
+    damped_inverse(J, C, line, straight)
+    joint_bounds(p, s, time, dt, low, high, why, why)
+    keep = curved_keep(p, s, J, keep, rate, dt)
+    share = 1.0
+    for i in range(6):
+        line[i] = clip(keep * s.qd_command[i], low[i], high[i])
+        # Towards a singularity a straight path would keep the joints fast: all of them stop in the planned time.
+        most = BRAKING * p.joint_acceleration[i] * max(0.0, 1.0 / rate - SLOWEST * dt)
+        high[i], low[i] = max(line[i], min(high[i], most)), min(line[i], max(low[i], -most))
+        change = straight[i] - line[i]
+        if change > 0.0:
+            share = min(share, (high[i] - line[i]) / change)
+        elif change < 0.0:
+            share = min(share, (low[i] - line[i]) / change)
+    for i in range(6):
+        qd[i] = clip(line[i] + share * (straight[i] - line[i]), low[i], high[i])
     if not is_sane(qd):
-        for i in range(6):
-            qd[i] = keep * s.qd_command[i]
+        qd[:] = line
     move_joints(s, J, qd, p.response_time, dt)
+
+
+@kernel
+def curved_keep(p, s, J, keep, rate, dt):
+    """Braking along the joints bends the path of the tool, which takes a part of its acceleration limit: the smallest
+    share k of the speed with |k J qd - twist| <= a dt, at least SLOWEST of the planned braking."""
+    twist = vec6()
+    twist_of(J, s.qd_command, twist)
+    slowest = max(0.0, 1.0 - SLOWEST * rate * dt)
+    for part in range(2):
+        tt, tb, bb = 0.0, 0.0, 0.0
+        for i in range(3 * part, 3 * part + 3):
+            tt += twist[i] * twist[i]
+            tb += twist[i] * s.twist[i]
+            bb += s.twist[i] * s.twist[i]
+        if tt > 0.0:
+            root = tb * tb - tt * (bb - (p.max_acceleration[part] * dt) ** 2)
+            keep = max(keep, (tb - math.sqrt(max(root, 0.0))) / tt)
+    return min(keep, slowest)
 
 
 @kernel

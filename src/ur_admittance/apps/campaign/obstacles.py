@@ -35,6 +35,8 @@ def stops(number: int) -> Episode:
     draft = Draft("stops", number, singular=0.4)
     rng = draft.rng
     draft.choose_law()
+    if chance(rng, 0.5):  # a stop then takes a large part of the way
+        draft.choose({"joint_limits.acceleration": log_uniform(rng, 0.5, 5.0, 6).tolist()})
     among = chance(rng, 0.5)
     if among:
         surround(draft)
