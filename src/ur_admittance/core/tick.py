@@ -58,6 +58,7 @@ IK_FAILED, NOT_FOLLOWING = int(Status.IK_FAILED), int(Status.NOT_FOLLOWING)
 COLLISION, STILL_MOVING = int(Status.COLLISION), int(Status.STILL_MOVING)
 ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION | Limit.JOINT_ACCELERATION)
 
+ROUNDING = 1e-6  # [rad] of joint angles summed up over hours
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when no good period was ever measured
 
 
@@ -214,10 +215,13 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
 
 @kernel
 def keep_inside(p, s, u):
-    """An arm inside its joint limits is not sent beyond them, not even by rounding."""
+    """An arm inside its joint limits is not sent beyond them, not even by rounding. A command that is farther outside
+    (the limit was moved) is not pulled back: that would be a jump."""
     for i in range(6):
         if p.joint_lower[i] <= u.q[i] <= p.joint_upper[i]:
-            s.q_command[i] = clip(s.q_command[i], p.joint_lower[i], p.joint_upper[i])
+            inside = clip(s.q_command[i], p.joint_lower[i], p.joint_upper[i])
+            if abs(inside - s.q_command[i]) < ROUNDING:
+                s.q_command[i] = inside
 
 
 @kernel
