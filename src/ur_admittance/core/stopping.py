@@ -7,7 +7,6 @@ from .chain import forward, twist_of
 from .checks import is_sane
 from .compile import kernel, mat3, mat6, vec3, vec6
 from .modes import clear_state, stands_still, start_memory
-from .obstacles import fastest, nearest_pair, stop_clear
 from .retreat import remember_place
 from .singular import damped_factor, damped_inverse
 from .spatial import clip, norm
@@ -83,21 +82,7 @@ def slow_down(p, s, J, trusted, dt):
         qd[i] = clip(line[i] + share * (straight[i] - line[i]), low[i], high[i])
     if not is_sane(qd):
         qd[:] = line
-    elif p.shapes.on != 0:
-        stay_clear(p, s, J, max(0.0, 1.0 - rate * dt), qd, dt)
     move_joints(s, J, qd, p.response_time, dt)
-
-
-@kernel
-def stay_clear(p, s, J, keep, qd, dt):
-    """The straight line of the joints was looked at while the arm was active (choose.py), that of the tool was not:
-    where it would lead too near to something, qd goes back to the former."""
-    brake, twist = vec6(), vec6()
-    for i in range(6):
-        brake[i] = keep * s.qd_command[i]
-    twist_of(J, qd, twist)
-    near = p.shapes.clearance + fastest(p.shapes, qd) * (dt + stopping_time(p, twist, qd))
-    stop_clear(p, s, J, brake, nearest_pair(p, s.q_command, near)[0] - p.shapes.clearance, qd, twist, dt)
 
 
 @kernel
