@@ -1,7 +1,6 @@
 """The peers of the benchmark compute what this package computes; the commands report every figure."""
 
 import json
-import os
 import subprocess
 import sys
 from dataclasses import replace
@@ -69,27 +68,27 @@ def situations():
 
 
 @pytest.fixture(params=agreement.PEERS)
-def peer(request):
+def peer(request, missing):
     """replay() of a peer; skipped where it cannot run, an error in CI."""
 
     def run(samples):
         try:
             return agreement.PEERS[request.param](samples)
         except Missing as reason:
-            (pytest.fail if os.environ.get("UR_ADMITTANCE_CI") else pytest.skip)(str(reason))
+            missing(str(reason))
 
     return run
 
 
 @pytest.fixture
-def kdl_process():
+def kdl_process(missing):
     processes = []
 
     def start(workload):
         try:
             processes.append(kdl.KdlProcess(workload))
         except Missing as reason:
-            (pytest.fail if os.environ.get("UR_ADMITTANCE_CI") else pytest.skip)(str(reason))
+            missing(str(reason))
         return processes[-1]
 
     yield start

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -78,12 +79,19 @@ def opened(name):
     return found[0]
 
 
-def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
-    process, name = run
+@contextmanager
+def active(name):
+    """(telemetry, its newest command) of a controller that has become active."""
     with opened(name) as telemetry:
         until(lambda: telemetry.latest() is not None, 60.0)
         command = lambda: telemetry.latest()["command"]  # noqa: E731
         until(lambda: command()["mode"] == Mode.ACTIVE, 60.0)
+        yield telemetry, command
+
+
+def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
+    process, name = run
+    with active(name) as (_, command):
         emulator.tell("protective stop")
         until(lambda: command()["mode"] == Mode.FAULT)
         assert command()["status"] == Status.PROTECTIVE_STOP
@@ -108,10 +116,7 @@ def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
 
 def test_a_clamped_arm_goes_back_on_request_then_reset_and_activation_work(emulator, run):
     process, name = run
-    with opened(name) as telemetry:
-        until(lambda: telemetry.latest() is not None, 60.0)
-        command = lambda: telemetry.latest()["command"]  # noqa: E731
-        until(lambda: command()["mode"] == Mode.ACTIVE, 60.0)
+    with active(name) as (telemetry, command):
         start = np.array(command()["p_tcp"])
         emulator.tell("push 0 20 0 0 0 0")
         until(lambda: np.linalg.norm(command()["p_tcp"] - start) > 0.05 or command()["mode"] == Mode.FAULT)
@@ -132,4 +137,5 @@ def test_a_clamped_arm_goes_back_on_request_then_reset_and_activation_work(emula
         assert send({"request": "activate"}, name, timeout=5.0).accepted
         until(lambda: command()["mode"] == Mode.ACTIVE)
     process.terminate()
-    process.communicate(timeout=20)
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, output
