@@ -5,16 +5,20 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance.control.zeroing import compensated
+from ur_admittance.core.records import PARAMS, new
 from ur_admittance.errors import ParameterError
 from ur_admittance.params import Parameters
 
 FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")
+FIXED_WHILE_ACTIVE = ("gravity", "sensor.sign", "sensor.rotation", "sensor.position")  # nobody remounts a moving arm
+FELT_THROUGH = ("sensor.bias", "tool.mass", "tool.center_of_mass")  # what is taken off the reading
+SLACK = (0.05, 0.005)  # [N, Nm] by which a change may be felt in any case, as one step of auto_zero is
 
 
-def check_live(present: Parameters, wanted: Parameters) -> None:
-    """ParameterError for a change that is not allowed while the controller is configured."""
-    old, new = present.flat(), wanted.flat()
-    changed = [name for name in new if new[name] != old[name]]
+def check_live(present: Parameters, wanted: Parameters, active: bool = False) -> None:
+    """ParameterError for a change that is not allowed while the controller is configured, or active."""
+    changed = changes(present, wanted)
     if changed and not present.dynamic_parameters and changed != ["dynamic_parameters"]:
         raise ParameterError(
             f"{changed[0]}: dynamic_parameters is false, so parameters change only while unconfigured.", changed[0]
@@ -22,6 +26,39 @@ def check_live(present: Parameters, wanted: Parameters) -> None:
     for name in changed:
         if name in FIXED_WHILE_CONFIGURED:
             raise ParameterError(f"{name}: changes only while unconfigured; call cleanup() first.", name)
+        if active and name in FIXED_WHILE_ACTIVE:
+            raise ParameterError(f"{name}: changes only while the arm is not active; deactivate first.", name)
+
+
+def changes(present: Parameters, wanted: Parameters) -> list[str]:
+    old, new = present.flat(), wanted.flat()
+    return [name for name in new if new[name] != old[name]]
+
+
+def check_felt(present: Parameters, wanted: Parameters, now: np.void, then: np.void, sample: np.void) -> None:
+    """ParameterError for a zero or a tool that an active arm would feel as a push that is not felt now: it would move
+    although nothing pushes it. One that takes off what is felt is welcome. now, then: PARAMS."""
+    named = [name for name in changes(present, wanted) if name in FELT_THROUGH]
+    if not named or not (np.isfinite(sample["q"]).all() and np.isfinite(sample["wrench"]).all()):
+        return
+    before, after = felt(now, sample), felt(then, sample)
+    for part, unit, field in ((0, "N", "deadband_force"), (1, "Nm", "deadband_torque")):
+        less, more = (float(np.linalg.norm(w[3 * part : 3 * part + 3])) for w in (before, after))
+        allowed = max(float(then[field]), less) + SLACK[part]
+        if more > allowed:
+            value = np.array(wanted.flat()[named[0]]).tolist()
+            raise ParameterError(
+                f"{named[0]} = {value}: the arm is active and would feel a push of {more:.3g} {unit} that nobody "
+                f"gives (allowed: {allowed:.3g} {unit}); deactivate first.",
+                named[0],
+            )
+
+
+def felt(params: np.void, sample: np.void) -> NDArray[np.float64]:
+    """The last reading without bias and weight (6,) [N, Nm], sensor frame."""
+    records = new(PARAMS)
+    records[0] = params
+    return compensated(records, np.array(sample["q"]), np.array(sample["wrench"]))
 
 
 def finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:

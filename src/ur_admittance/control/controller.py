@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
-from ur_admittance.control.checks import check_live, finite
+from ur_admittance.control.checks import check_felt, check_live, finite
 from ur_admittance.control.recovery import hindrance, no_retreat
 from ur_admittance.control.zeroing import WINDOW, ZeroWatch
 from ur_admittance.core.faults import sentence
@@ -215,17 +215,21 @@ class AdmittanceController:
 
     def set_parameters(self, changes: Mapping[str, Any]) -> None:
         """Validate all changes and apply them at the next update, or raise ParameterError and change nothing.
-        Mass, damping and stiffness are ramped. May be called from another thread."""
+        What the arm does is not changed by the change itself (core/adopt.py); mass, damping and stiffness are ramped. May
+        be called from another thread."""
         self.replace_parameters(self.parameters.changed(changes))
 
     def replace_parameters(self, parameters: Parameters) -> None:
         """Like set_parameters, for a whole set (a preset, a file)."""
+        active = self.configured and self.mode == Mode.ACTIVE
         if self.configured:
-            check_live(self.parameters, parameters)
+            check_live(self.parameters, parameters, active)
         record = new(PARAMS)[0]
         fill(record, parameters, self.model)
         latest = self._pending[-1] if self._pending else self.params
         record["revision"] = latest["revision"]
+        if active:
+            check_felt(self.parameters, parameters, latest, record, self.sample)
         self.parameters = parameters
         if record.tobytes() != latest.tobytes():
             self._pending.append(record)

@@ -11,6 +11,7 @@ from .records import Integrator
 EXACT = int(Integrator.EXACT)
 RK4 = int(Integrator.RK4)
 
+AT_REST = 1e-4  # [m/s, rad/s] an axis that coasts stops here: within a tick that is 0.05 m/s2
 SOFT = 1e-8  # K dt^2 / M below which the rest point f / K is too far away to keep all digits of x
 FAST = (
     0.5  # D dt / M and sqrt(K / M) dt above which a step is solved exactly whatever integrator was chosen: at 1 Euler
@@ -60,6 +61,15 @@ def spring_step(x, v, m, d, k, f, dt):
     rest = f / k
     y = x - rest
     return rest + y * (ec + a * es) + v * es, v * (ec - a * es) - y * (k / m) * es
+
+
+@kernel
+def coast(v, m, d, f, dt):
+    """A disabled axis that still moves: as if released, yielding only to what opposes it. Displacement and rate."""
+    if abs(v) < AT_REST:
+        return 0.0, 0.0
+    dx, v_next = free_step(v, m, d, f if f * v < 0.0 else 0.0, dt)
+    return (dx, v_next) if v_next * v > 0.0 else (0.0, 0.0)
 
 
 @kernel

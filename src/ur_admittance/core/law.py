@@ -1,4 +1,4 @@
-"""2  From the wrench to a twist: reference, offset, ramps, and what goes back into them.
+"""2  From the wrench to a twist: reference, offset, and what goes back into them.
 
 The commanded pose is the reference moved by the offset, all in base axes:
 
@@ -9,11 +9,13 @@ Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 
 import math
 
-from .admittance import step, too_fast
+from .admittance import coast, step, too_fast
+from .adopt import shift_contact
 from .compile import kernel, mat3, vec3, vec6
 from .contact import observe
 from .control_axes import NORMAL, control_axes
 from .force_axes import limit_approach, update_bias
+from .ramps import carried_force
 from .spatial import (
     clip,
     copy_matrix,
@@ -60,33 +62,6 @@ def latch(s, R_measured, p_measured):
 
 
 @kernel
-def ramp_parameters(p, s, u, dt):
-    """Mass, damping and stiffness move to new values over the engagement time, the desired wrench at its slew rate."""
-    if p.revision != s.revision:
-        s.revision = p.revision
-        s.mass_from[:] = s.mass
-        s.damping_from[:] = s.damping
-        s.stiffness_from[:] = s.stiffness
-        s.ramp = 0.0
-    if s.ramp < 1.0:
-        s.ramp = min(1.0, s.ramp + dt / p.engagement_time) if p.engagement_time > 0.0 else 1.0
-        for i in range(6):
-            s.mass[i] = s.mass_from[i] + s.ramp * (p.mass[i] - s.mass_from[i])
-            s.damping[i] = s.damping_from[i] + s.ramp * (p.damping[i] - s.damping_from[i])
-            s.stiffness[i] = s.stiffness_from[i] + s.ramp * (p.stiffness[i] - s.stiffness_from[i])
-    change = vec3()
-    for part in range(2):
-        for i in range(3):
-            k = 3 * part + i
-            change[i] = p.desired_wrench[k] + u.reference_wrench[k] - s.desired_wrench[k]
-        size = norm(change)
-        most = p.desired_wrench_rate[part] * dt
-        keep = most / size if size > most else 1.0
-        for i in range(3):
-            s.desired_wrench[3 * part + i] += keep * change[i]
-
-
-@kernel
 def law_twist(p, s, c, velocity, desired, dt, twist, x_next, v_next):
     """M a + D (v - b) + K x = F_ext - F_des on every axis of the control frame; b is the velocity bias of force axes.
 
@@ -103,6 +78,9 @@ def law_twist(p, s, c, velocity, desired, dt, twist, x_next, v_next):
         rotate_back(R, c.wrench_tcp[a : a + 3], c.wrench_control[a : a + 3])
     driven = norm(desired[:3]) > 0.0 or norm(desired[3:]) > 0.0
     friction_cone(p, c.wrench_control)
+    if s.changed != 0.0:
+        shift_contact(s, c.wrench_control)
+    s.felt[:] = c.wrench_control
     observe(p, s, c.wrench_control, velocity, R, driven, dt)
     silent = deadband(p, c.wrench_control)
     lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)
@@ -110,13 +88,16 @@ def law_twist(p, s, c, velocity, desired, dt, twist, x_next, v_next):
     mean = vec6()  # rate of x over the step
     for i in range(6):
         mean[i] = 0.0
-        if p.enabled[i] == 0.0:  # held actively where it is
-            x_next[i] = 0.0
-            v_next[i] = 0.0
-            continue
         d = max(lightness * s.damping[i], s.contact.damping[i])
+        if p.enabled[i] == 0.0:  # held actively where it is, once it has stopped
+            mean[i], v_next[i] = coast(v[i], s.mass[i], d, c.wrench_control[i], dt)
+            mean[i] /= dt
+            x_next[i] = x[i] + mean[i] * dt
+            s.carried[i] = s.driving[i] = 0.0
+            continue
         c.damping[i] = d
         f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i]
+        f += carried_force(s, i, f - d * v[i] - s.stiffness[i] * x[i])
         x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], d, s.stiffness[i], f, dt)
         slowed = limit_approach(p, s, i, v[i], v_next[i], dt)
         if slowed != v_next[i]:
@@ -199,8 +180,8 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
         rotate_back(R, s.offset[a : a + 3], x[a : a + 3])
     for i in range(6):
         absorbed[i] = 0.0
-        if p.enabled[i] == 0.0:
-            absorbed[i] = x[i]
+        if p.enabled[i] == 0.0 and v_next[i] == 0.0:
+            absorbed[i], x_next[i] = x[i], 0.0
             continue
         mean = (x_next[i] - x[i]) / dt + lost[i]
         x_next[i] += lost[i] * dt
@@ -210,7 +191,7 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
             fastest = max(abs(v_next[i]), abs(mean))
             v = clip(v, -fastest, fastest)
         v_next[i] = v
-        if s.stiffness[i] == 0.0:
+        if s.stiffness[i] == 0.0 or p.enabled[i] == 0.0:
             absorbed[i] = x_next[i]
             x_next[i] = 0.0
     update_bias(p, s, v_next, dt)

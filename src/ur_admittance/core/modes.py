@@ -77,6 +77,18 @@ def stands_still(s):
 
 
 @kernel
+def start_unchanged(p, s):
+    """Nothing is left of changes that were made before."""
+    s.changed = 0.0
+    s.driving[:] = 0.0
+    s.carried[:] = 0.0
+    s.felt[:] = 0.0
+    s.tracking_gain[:] = p.tracking_gain
+    s.tracked[:] = 0.0
+    s.slip[:] = 0.0
+
+
+@kernel
 def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
     """Faults first, then requests. A fault stays until it is reset, which needs standstill and a valid sample."""
     if s.mode == ACTIVE and status != OK:
@@ -100,6 +112,7 @@ def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
             s.damping[:] = p.damping
             s.desired_wrench[:] = 0.0
             s.rate[:] = 0.0
+            start_unchanged(p, s)
             s.velocity_bias[:] = 0.0
             s.lag[:] = 0.0
             s.travel = 0.0

@@ -17,6 +17,7 @@ from enum import IntEnum, IntFlag
 import numpy as np
 
 from .contact_record import CONTACT
+from .known_record import KNOWN
 from .shapes_record import SHAPES
 
 F = np.float64
@@ -256,6 +257,15 @@ STATE = np.dtype(
         ("damping_from", F, 6),
         ("stiffness_from", F, 6),
         ("desired_wrench", F, 6),  # in force now, control axes [N, Nm]
+        # changes of parameters: adopt.py
+        ("known", KNOWN),  # what this memory is expressed in: known_record.py
+        ("changed", F),  # 1: in this tick, while active
+        ("driving", F, 6),  # mass times acceleration of the law, control axes [N, Nm]
+        ("carried", F, 6),  # by which a change would have altered it: fades out with the ramp, control axes [N, Nm]
+        ("felt", F, 6),  # wrench before the deadband, control axes [N, Nm]
+        ("tracking_gain", F, 6),  # in force now [1/s]
+        ("tracked", F, 6),  # pose error beyond the lag, base axes [m, rad]
+        ("slip", F, 6),  # by which a change would have altered it: fades out with the ramp [m, rad]
         # wrench
         ("wrench_filtered", F, 6),  # sensor axes [N, Nm]
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]

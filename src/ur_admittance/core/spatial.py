@@ -69,6 +69,14 @@ def multiply_transposed(A, B, out):
 
 
 @kernel
+def transposed_multiply(A, B, out):
+    """out = A^T B; out must be neither A nor B."""
+    for i in range(3):
+        for j in range(3):
+            out[i, j] = A[0, i] * B[0, j] + A[1, i] * B[1, j] + A[2, i] * B[2, j]
+
+
+@kernel
 def set_identity(out):
     for i in range(out.shape[0]):
         for j in range(out.shape[1]):

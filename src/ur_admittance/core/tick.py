@@ -1,8 +1,9 @@
 """READ FIRST. One cycle of the controller, 500 times a second.
 
     0 check the sample, change the mode            checks.py, modes.py
+      parameters that have changed take over       adopt.py
     1 condition the wrench                         wrench.py
-    2 from the wrench to a twist                   law.py
+    2 from the wrench to a twist                   law.py, ramps.py
       2.1 normal of the surface that is touched    surface.py
       2.2 axes in which the law acts               control_axes.py
       2.3 contact: its stiffness, enough damping   contact.py, power.py
@@ -21,6 +22,7 @@ the same bits out.
 
 from numba import njit, prange
 
+from .adopt import adopt
 from .bounds import SINGULARITY
 from .chain import forward, twist_of
 from .checks import (
@@ -40,10 +42,11 @@ from .compile import kernel, mat3, mat6, record, vec3, vec6
 from .contact import explain_hit
 from .control_axes import NORMAL
 from .following import follows, forgive_drift, observe_lead, observe_speed, rejoin, strays
-from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
+from .law import advance, carry, desired_twist, law_twist, pose_error
 from .modes import INACTIVE, change_mode, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
 from .obstacles import SHOWN, forget_near, nearest_pair
+from .ramps import ramp_parameters, track
 from .records import Limit, Status
 from .retreat import BODY, change_retreat, go_back
 from .singular import SINGULAR, damped_factor, smallest_singular_value
@@ -84,6 +87,7 @@ def tick_one(p, s, u, c):
     if seen:
         forward(p.chain_rotation, p.chain_position, u.q, R_measured, p_measured, J)
     if trusted:
+        adopt(p, s, u, usable, R_measured)
         observe_speed(p, s, dt)
         rejoin(p, s, u, status, seen, usable, stands_still(s))
     if usable:
@@ -187,8 +191,9 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
         return ORIENTATION_ERROR, norm(c.pose_error[3:]), p.max_orientation_error
 
     V, wanted = vec6(), vec6()
+    track(p, s, c.pose_error, wanted)
     for i in range(6):
-        wanted[i] = desired[i] + law[i] + p.tracking_gain[i] * (c.pose_error[i] - s.lag[i])
+        wanted[i] += desired[i] + law[i]
         V[i] = wanted[i]
     # The Jacobian in the middle of the coming step makes the joints second-order accurate.
     q_middle, R_command, p_command = vec6(), mat3(), vec3()

@@ -6,7 +6,7 @@ w -> low-pass -> moved to the TCP -> control axes -> soft deadband
 
 import math
 
-from .compile import kernel, mat3, vec3
+from .compile import kernel, mat3, vec3, vec6
 from .spatial import cross, multiply, norm, rotate, rotate_back, wrench_to_point
 
 ACCELERATION_CUTOFF_HZ = 10.0  # of the estimate used for inertial compensation; above it the estimate is mostly noise
@@ -33,30 +33,18 @@ def condition(p, s, u, R_tcp, c):
     Returns force [N] and torque about the TCP [Nm] before the filter: a spike must not hide behind it."""
     R_base_sensor = mat3()
     multiply(R_tcp, p.R_tcp_sensor, R_base_sensor)
-    inertia = compensated_inertia(p.tool_inertia_mass, min(s.mass[0], s.mass[1], s.mass[2]))
-    load_base = vec3()
-    for i in range(3):
-        load_base[i] = p.tool_weight_base[i] - inertia * s.acceleration[i]
-    load = vec3()
-    load_torque = vec3()
-    rotate_back(R_base_sensor, load_base, load)
-    cross(p.tool_com, load, load_torque)
+    w = vec6()
+    unload(p, s, u, R_base_sensor, w)
 
     weight_of_new = smoothing(p.filter_cutoff_hz, u.dt)
     if s.filter_ready == 0:
         weight_of_new = 1.0
         s.filter_ready = 1
-    force = vec3()
-    torque = vec3()
-    for i in range(3):
-        force[i] = p.sensor_sign * u.wrench[i] - p.sensor_bias[i] - load[i]
-        torque[i] = p.sensor_sign * u.wrench[3 + i] - p.sensor_bias[3 + i] - load_torque[i]
-        s.wrench_filtered[i] += weight_of_new * (force[i] - s.wrench_filtered[i])
-        s.wrench_filtered[3 + i] += weight_of_new * (torque[i] - s.wrench_filtered[3 + i])
-    lever = vec3()
-    torque_at_tcp = vec3()
+    for i in range(6):
+        s.wrench_filtered[i] += weight_of_new * (w[i] - s.wrench_filtered[i])
+    lever, torque, torque_at_tcp = vec3(), vec3(), vec3()
     rotate_back(p.R_tcp_sensor, p.p_tcp_sensor, lever)
-    wrench_to_point(force, torque, lever, torque_at_tcp)
+    wrench_to_point(w[:3], w[3:], lever, torque_at_tcp)
 
     rotate(R_tcp, p.p_tcp_sensor, lever)
     rotate(R_base_sensor, s.wrench_filtered[:3], c.wrench_tcp[:3])
@@ -64,7 +52,21 @@ def condition(p, s, u, R_tcp, c):
     wrench_to_point(c.wrench_tcp[:3], torque, lever, c.wrench_tcp[3:])
     for i in range(6):
         c.wrench_sensor[i] = s.wrench_filtered[i]
-    return norm(force), norm(torque_at_tcp)
+    return norm(w[:3]), norm(torque_at_tcp)
+
+
+@kernel
+def unload(p, s, u, R_base_sensor, w):
+    """w: the reading without bias, weight and inertia of the tool, not filtered, sensor frame. p: PARAMS or KNOWN."""
+    inertia = compensated_inertia(p.tool_inertia_mass, min(s.mass[0], s.mass[1], s.mass[2]))
+    load_base, load, load_torque = vec3(), vec3(), vec3()
+    for i in range(3):
+        load_base[i] = p.tool_weight_base[i] - inertia * s.acceleration[i]
+    rotate_back(R_base_sensor, load_base, load)
+    cross(p.tool_com, load, load_torque)
+    for i in range(3):
+        w[i] = p.sensor_sign * u.wrench[i] - p.sensor_bias[i] - load[i]
+        w[3 + i] = p.sensor_sign * u.wrench[3 + i] - p.sensor_bias[3 + i] - load_torque[i]
 
 
 @kernel
