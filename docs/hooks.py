@@ -175,7 +175,7 @@ def limits() -> str:
 def records() -> str:
     """Fields of the four records, and of those inside them, with the comments that stand beside them in the source."""
     core = DOCS.parent / "src" / "ur_admittance" / "core"
-    files = ("records.py", "contact_record.py", "shapes_record.py")
+    files = ("records.py", "contact_record.py", "known_record.py", "shapes_record.py")
     source = "".join((core / file).read_text() for file in files)
     text = []
     for name in ("SAMPLE", "COMMAND", "STATE", "CONTACT", "POWER", "IMPACT", "OSCILLATION", "HIT", "PARAMS", "SHAPES"):

@@ -3,12 +3,14 @@
 import math
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from ur_admittance.control.zeroing import compensated
 from ur_admittance.core.records import PARAMS, new
 from ur_admittance.errors import ParameterError
+from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
+from ur_admittance.params.schema import Safety
 
 FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")
 FIXED_WHILE_ACTIVE = ("gravity", "sensor.sign", "sensor.rotation", "sensor.position")  # nobody remounts a moving arm
@@ -54,14 +56,30 @@ def check_felt(present: Parameters, wanted: Parameters, now: np.void, then: np.v
             )
 
 
-def felt(params: np.void, sample: np.void) -> NDArray[np.float64]:
+def felt(params: np.void, sample: np.void) -> Array:
     """The last reading without bias and weight (6,) [N, Nm], sensor frame."""
     records = new(PARAMS)
     records[0] = params
     return compensated(records, np.array(sample["q"]), np.array(sample["wrench"]))
 
 
-def finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> NDArray[np.float64]:
+def check_near(position: Array, rotation: Array, command: np.void, safety: Safety) -> None:
+    """ParameterError for a desired pose that is farther from the measured one than the pose error may be."""
+    distance = float(np.linalg.norm(position - command["p_tcp"]))
+    angle = float(np.linalg.norm(rotation_vector(rotation @ command["R_tcp"].T)))
+    for what, value, bound, unit in (
+        ("position", distance, safety.max_position_error, "m"),
+        ("rotation", angle, safety.max_orientation_error, "rad"),
+    ):
+        if value > bound:
+            error = "position" if what == "position" else "orientation"
+            raise ParameterError(
+                f"target {what}: {value:.3f} {unit} from the tool, must be at most safety.max_{error}_error = "
+                f"{bound:g} {unit}; go there in steps."
+            )
+
+
+def finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
     array = np.asarray(values, dtype=float)
     if array.shape != shape:
         raise ParameterError(f"{what}: shape is {array.shape}, must be {shape}.")

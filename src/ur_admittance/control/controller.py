@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
-from ur_admittance.control.checks import check_felt, check_live, finite
+from ur_admittance.control.checks import check_felt, check_live, check_near, finite
 from ur_admittance.control.recovery import hindrance, no_retreat
 from ur_admittance.control.zeroing import WINDOW, ZeroWatch
 from ur_admittance.core.faults import sentence
@@ -37,10 +37,7 @@ FloatArray = NDArray[np.float64]
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
 AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
-NOTHING, RETREAT = (
-    Request.NONE,
-    Request.RETREAT,
-)  # looked up once: members of an enumeration cost 0.3 us each time in Python 3.11
+NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
 
 
 class AdmittanceController:
@@ -215,8 +212,7 @@ class AdmittanceController:
 
     def set_parameters(self, changes: Mapping[str, Any]) -> None:
         """Validate all changes and apply them at the next update, or raise ParameterError and change nothing.
-        What the arm does is not changed by the change itself (core/adopt.py); mass, damping and stiffness are ramped. May
-        be called from another thread."""
+        The change itself does not move the arm (core/adopt.py). May be called from another thread."""
         self.replace_parameters(self.parameters.changed(changes))
 
     def replace_parameters(self, parameters: Parameters) -> None:
@@ -246,11 +242,14 @@ class AdmittanceController:
         self.sample["reference_wrench"] = finite(wrench, (6,), "reference wrench")
 
     def set_target_pose(self, position: ArrayLike, rotation: ArrayLike) -> None:
-        """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; it stays there."""
+        """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; it stays there. Refused with the
+        distance when that is more than safety.max_position_error or max_orientation_error."""
         p = finite(position, (3,), "target position")
         R = finite(rotation, (3, 3), "target rotation")
         if not is_rotation(R):
             raise ParameterError("target rotation: must be a rotation matrix (orthogonal, determinant 1).")
+        if self.state["has_command"]:
+            check_near(p, R, self.command, self.parameters.safety)
         self.sample["target_position"] = p
         self.sample["target_rotation"] = R
         self.sample["target_id"] += 1

@@ -4,11 +4,11 @@ Nothing that is remembered is in the arm: the reference, the offset of a spring,
 TCP and in axes that parameters define. They are expressed anew for the same arm at the same place:
 
     another TCP               T_ref := T_ref D, D: from the old TCP to the new one; offset and speeds of that point
-    other control axes        x := R_new^T R_old x   for the desired wrench, the velocity bias, what is known of contacts
+    other control axes        x := R_new^T R_old x  for the desired wrench, the velocity bias, what contacts have taught
     another zero, tool        the filtered wrench as if it had always been compensated like that
 
 What drives the law may still change: another torque about another point, a spring in another direction. The difference
-is kept as a force of its own that fades out over the engagement time, and that of the tracking error with it (ramps.py).
+is kept as a force of its own that fades out over the engagement time, like that of the tracking error (ramps.py).
 """
 
 from .chain import forward, twist_of
@@ -164,7 +164,9 @@ def turn_contact(contact, C):
         rotate(C, contact.impact.first_force[a : a + 3], contact.impact.first_force[a : a + 3])
         rotate(C, contact.oscillation.displacement[a : a + 3], contact.oscillation.displacement[a : a + 3])
         rotate(
-            C, contact.oscillation.displacement_filtered[a : a + 3], contact.oscillation.displacement_filtered[a : a + 3]
+            C,
+            contact.oscillation.displacement_filtered[a : a + 3],
+            contact.oscillation.displacement_filtered[a : a + 3],
         )
         rotate(C, contact.oscillation.slow_force[a : a + 3], contact.oscillation.slow_force[a : a + 3])
         rotate(C, contact.power.filtered[a : a + 3], contact.power.filtered[a : a + 3])

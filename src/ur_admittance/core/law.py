@@ -15,7 +15,7 @@ from .compile import kernel, mat3, vec3, vec6
 from .contact import observe
 from .control_axes import NORMAL, control_axes
 from .force_axes import limit_approach, update_bias
-from .ramps import carried_force
+from .ramps import carried_force, keep_realised
 from .spatial import (
     clip,
     copy_matrix,
@@ -62,16 +62,16 @@ def latch(s, R_measured, p_measured):
 
 
 @kernel
-def law_twist(p, s, c, velocity, desired, dt, twist, x_next, v_next):
+def law_twist(p, s, c, velocity, desired, dt, twist, v, x_next, v_next):
     """M a + D (v - b) + K x = F_ext - F_des on every axis of the control frame; b is the velocity bias of force axes.
 
     velocity: measured TCP twist, base axes.
-    Out: x_next, v_next (control axes) and `twist`, the mean velocity over the step that takes the commanded pose
-    from x to x_next exactly (base axes). Returns whether no wrench is left after the deadband.
+    Out: the present rate v, x_next, v_next (control axes) and `twist`, the mean velocity over the step that takes the
+    commanded pose from x to x_next exactly (base axes). Returns whether no wrench is left after the deadband.
     """
     R = mat3()
     control_axes(p, s, R)
-    x, v = vec6(), vec6()
+    x = vec6()
     for a in range(0, 6, 3):
         rotate_back(R, s.offset[a : a + 3], x[a : a + 3])
         rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
@@ -101,6 +101,7 @@ def law_twist(p, s, c, velocity, desired, dt, twist, x_next, v_next):
         x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], d, s.stiffness[i], f, dt)
         slowed = limit_approach(p, s, i, v[i], v_next[i], dt)
         if slowed != v_next[i]:
+            keep_realised(s, i, v_next[i] - v[i], slowed - v[i])
             x_next[i], v_next[i] = x[i] + 0.5 * (v[i] + slowed) * dt, slowed
         mean[i] = (x_next[i] - x[i]) / dt
     rotate(R, mean[:3], twist[:3])
@@ -149,7 +150,7 @@ def pose_error(s, R_measured, p_measured, error):
 
 
 @kernel
-def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, R_measured, p_measured, dt):
+def advance(p, s, law, desired, wanted, realised, v_now, x_next, v_next, silent, R_measured, p_measured, dt):
     """5  Moves reference and offset by what the arm will really do.
 
     deficit = realised - wanted. Law and desired twist each take a part of it in proportion to their size, so that
@@ -190,6 +191,7 @@ def advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, 
             # After half a period of a stiff spring its rate is opposite to its mean: no faster than either of them.
             fastest = max(abs(v_next[i]), abs(mean))
             v = clip(v, -fastest, fastest)
+        keep_realised(s, i, v_next[i] - v_now[i], v - v_now[i])
         v_next[i] = v
         if s.stiffness[i] == 0.0 or p.enabled[i] == 0.0:
             absorbed[i] = x_next[i]

@@ -1,11 +1,11 @@
-"""2  What changes gradually: mass, damping, stiffness, the desired wrench, and what a change of parameters leaves behind.
+"""2  What changes gradually: mass, damping, stiffness, the desired wrench, and what a change leaves behind.
 
 A change alters what drives the law, and the pose error that is tracked, from one tick to the next. Both differences are
 kept and fade out over the engagement time (`carried`, `slip`): the arm goes on as it did, and then as it is told.
 """
 
 from .compile import kernel, vec3, vec6
-from .spatial import norm, turn
+from .spatial import clip, norm, turn
 
 
 @kernel
@@ -46,6 +46,14 @@ def carried_force(s, i, drive):
     left = (1.0 - s.ramp) * s.carried[i]
     s.driving[i] = drive + left
     return left
+
+
+@kernel
+def keep_realised(s, i, wanted, got):
+    """Where a limit lets the rate of axis i change by `got` in place of `wanted`, only so much of the drive counts: an
+    arm at its speed limit must not leap ahead when the limit is raised."""
+    if wanted != got and wanted != 0.0:
+        s.driving[i] *= clip(got / wanted, 0.0, 1.0)
 
 
 @kernel

@@ -179,11 +179,11 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     if p.control_frame == NORMAL:
         by_path = s.target_active != 0 or norm(u.reference_twist[:3]) > 0.0
         estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], s.twist[:3], by_path, dt)
-    law, x_next, v_next = vec6(), vec6(), vec6()
+    law, v_now, x_next, v_next = vec6(), vec6(), vec6(), vec6()
     desired = vec6()
     desired_twist(p, s, u, desired)
     carry(s, desired)
-    silent = law_twist(p, s, c, velocity, desired, dt, law, x_next, v_next)
+    silent = law_twist(p, s, c, velocity, desired, dt, law, v_now, x_next, v_next)
     pose_error(s, R_measured, p_measured, c.pose_error)
     if norm(c.pose_error[:3]) > p.max_position_error:
         return POSITION_ERROR, norm(c.pose_error[:3]), p.max_position_error
@@ -213,7 +213,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0
 
-    advance(p, s, u, c, law, desired, wanted, realised, x_next, v_next, silent, R_measured, p_measured, dt)
+    advance(p, s, law, desired, wanted, realised, v_now, x_next, v_next, silent, R_measured, p_measured, dt)
     move_joints(s, J, qd, p.response_time, dt)
     return OK, 0.0, 0.0
 

@@ -1,5 +1,6 @@
 """A random value for any parameter of the schema, for changes while the controller runs."""
 
+import contextlib
 import math
 from collections.abc import Callable
 from typing import Any
@@ -7,16 +8,14 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.apps.campaign.draw import GRAVITY, Rng, chance, direction, log_uniform, pick
+from ur_admittance.errors import ParameterError, SimulationError
 from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
 
 Draw = Callable[[Rng], Any]
 
-FIXED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")  # while the controller is configured
-FIXED_WHILE_ACTIVE = ("sensor.sign", "sensor.rotation", "sensor.position", "gravity")
-PHANTOM = ("sensor.bias", "tool.mass", "tool.center_of_mass")  # a wrong value is felt as a force
 COMMANDS = ("admittance.desired_wrench",)  # asks for motion
-NO_EFFECT = ("sensor.auto_zero", "dynamic_parameters")  # on the tick: the controller around it acts on them
+TRIES = 50  # until two bounds fit together
 
 
 def _number(low: float, high: float, zero: float = 0.0) -> Draw:
@@ -158,11 +157,7 @@ def any_value(rng: Rng, name: str, model: RobotModel, q: Any) -> Any:
 
 def one_change(rng: Rng, name: str, present: Parameters, model: RobotModel, q: Any) -> Parameters:
     """The parameters with another value of ``name`` that the schema accepts."""
-    from ur_admittance.errors import ParameterError
-
-    for _ in range(50):
-        try:
+    for _ in range(TRIES):
+        with contextlib.suppress(ParameterError):
             return present.changed({name: any_value(rng, name, model, q)})
-        except ParameterError:  # two bounds that do not fit together
-            continue
-    raise AssertionError(f"no value of {name} was accepted in 50 draws")
+    raise SimulationError(f"{name}: no value was accepted in {TRIES} draws.")
