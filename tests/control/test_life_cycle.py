@@ -7,6 +7,7 @@ import pytest
 
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import CalibrationError, LifecycleError, ParameterError
+from ur_admittance.model.frames import rotation_z
 
 NOT_YET = ("activate", "deactivate", "reset_fault", "retreat", "latch_reference", "cleanup", "zero_ft_sensor")
 PUSH = np.array([10.0, 0, 0, 0, 0, 0])
@@ -149,6 +150,31 @@ def test_references_that_are_not_six_finite_numbers_are_refused(bench, method, v
 def test_a_target_that_is_no_rotation_is_refused(bench):
     with pytest.raises(ParameterError, match="rotation"):
         bench().controller.set_target_pose([0.3, 0, 0.3], 1.1 * np.eye(3))
+
+
+@pytest.mark.parametrize(
+    ("shift", "turn", "words"),
+    [
+        (
+            [0.6, 0.0, 0.0],
+            0.0,
+            "target position: 0.600 m from the tool, must be at most safety.max_position_error = 0.5 m",
+        ),
+        (
+            [0.1, 0.0, 0.0],
+            0.7,
+            "target rotation: 0.700 rad from the tool, must be at most safety.max_orientation_error",
+        ),
+    ],
+)
+def test_a_target_pose_that_is_far_away_is_refused_with_its_distance_and_nothing_moves(bench, shift, turn, words):
+    b = bench().active()
+    R, p = b.controller.model.forward(b.q)
+    with pytest.raises(ParameterError, match=words):
+        b.controller.set_target_pose(p + shift, rotation_z(turn) @ R)
+    assert np.abs(b.run(0.5)).max() < 1e-12
+    b.controller.set_target_pose(p + 0.5 * np.array(shift), rotation_z(0.5 * turn) @ R)
+    assert np.abs(b.run(0.5)).max() > 0.01
 
 
 def test_latching_the_reference_lets_the_spring_forget(bench):

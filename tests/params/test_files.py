@@ -128,8 +128,14 @@ REFUSED = [
     (HEAD + "    admittance:\n", "f.yaml:3: admittance is a group of parameters: give its members, such as admittance.mass"),
     (HEAD + "\n    max_froce: 3\n", "f.yaml:4: max_froce is not a parameter; the nearest known name is safety.max_force"),
     (
-        HEAD + "    admittance:\n      mass: [1, 1, 1, 1, 1, 1]\n    control_rate: 500\n    admittance:\n      bias_time: 1\n",
-        "f.yaml:6: admittance is given a second time, first on line 3",
+        HEAD + "    admittance:\n      bias_time: 2\n    control_rate: 500\n    admittance:\n      bias_time: 1\n",
+        "f.yaml:7: admittance.bias_time is given a second time, first on line 4",
+    ),
+    (
+        HEAD + "    position_limits: [1]\n    control_rate: 500\n    admittance:\n      mas: 1\n      velocity_limits: [1]\n",
+        "f.yaml:3: position_limits is called joint_limits.position_lower and joint_limits.position_upper now\n"
+        "f.yaml:6: admittance.mas is not a parameter; the nearest known name is admittance.mass\n"
+        "f.yaml:7: admittance.velocity_limits is called joint_limits.velocity now",
     ),
     (
         HEAD + "    control_rate: 500\n    control_rate: 500\n",

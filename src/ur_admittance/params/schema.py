@@ -63,7 +63,9 @@ class Admittance(Group):
     drift_reset_threshold: NotNegative = parameter(
         0.001, "m/s, rad/s", "below it, with no wrench, the velocity is set to zero"
     )
-    stiffness_engagement_time: NotNegative = parameter(1.0, "s", "ramp of the spring, and of changes of M, D and K")
+    stiffness_engagement_time: NotNegative = parameter(
+        1.0, "s", "ramp of the spring, and of all that a live change alters"
+    )
     desired_wrench: Six[Number] = parameter((0.0,) * 6, "N, Nm", "wrench on the tool that is wanted; 0: move freely")
     desired_wrench_rate: Two[Positive] = parameter((50.0, 5.0), "N/s, Nm/s", "fastest change of the desired wrench")
     bias_time: NotNegative = parameter(

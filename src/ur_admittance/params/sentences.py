@@ -10,6 +10,14 @@ from ur_admittance.params.table import NOUNS, rows
 
 LONGEST_VALUE = 60  # characters; a pasted file as a value must not fill the screen
 
+# Names that the design documents use, by their last part
+FORMER = {
+    "position_limits": "joint_limits.position_lower and joint_limits.position_upper",
+    "velocity_limits": "joint_limits.velocity",
+    "wrench_deadband": "admittance.deadband",
+    "admittance_enabled_axes": "admittance.enabled_axes",
+}
+
 BOUNDS = {
     "greater_than": (">", "gt"),
     "greater_than_equal": (">=", "ge"),
@@ -57,12 +65,16 @@ def unknown(name: str) -> ParameterError:
     if any(known.startswith(f"{name}.") for known in rows()):
         member = next(known for known in rows() if known.startswith(f"{name}."))
         return ParameterError(f"{name} is a group of parameters: give its members, such as {member}", name)
+    if name.rsplit(".", 1)[-1].lower() in FORMER:
+        return ParameterError(f"{shown(name)[1:-1]} is called {nearest(name)} now", name)
     return ParameterError(f"{shown(name)[1:-1]} is not a parameter; the nearest known name is {nearest(name)}", name)
 
 
 def nearest(name: str) -> str:
     """By spelling of the whole dotted name, or of its last part alone (`mass` -> admittance.mass)."""
     last = name.rsplit(".", 1)[-1].lower()
+    if last in FORMER:
+        return FORMER[last]
 
     def likeness(known: str) -> tuple[float, bool, float]:
         whole = difflib.SequenceMatcher(None, name.lower(), known).ratio()

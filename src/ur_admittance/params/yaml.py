@@ -7,8 +7,8 @@
         tracking.velocity_gain: [2, 2, 2, 1, 1, 1]      dotted names are the same as nested ones
         include: calibration.yaml                       another such file, beside this one: its values come first
 
-A refusal names the file and the line. Keys given twice are refused: YAML loaders that keep the last one silently
-lose every value of the first.
+A refusal names the file and the line. A parameter given twice is refused. A group given twice is not: its values are
+taken together, as ROS does it, where YAML loaders that keep the last one silently lose every value of the first.
 """
 
 import io
@@ -31,6 +31,7 @@ from ur_admittance.params.table import rows
 
 SECTION = "ros__parameters"
 EVERY_NODE = "/**"
+DOCUMENTS_NODE = "/ur_admittance_controller"  # what the design documents call the node: taken where ours has no section
 INCLUDE = "include"  # a file name or a list of them; this file has the last word
 LARGEST_FILE = 1_000_000  # [bytes] a parameter file has a few kilobytes
 
@@ -55,6 +56,10 @@ def load_parameters(path: str | Path, node: str | None = None) -> Parameters:
 def parse_parameters(text: str, file: str, node: str | None = None, folder: Path | None = None) -> Parameters:
     """As load_parameters, from text; `file` is the name used in refusals, `folder` where included files are."""
     entries = _resolved(text, file, node, folder)
+    unknown = [entry for entry in entries.values() if entry.name not in rows()]
+    if unknown:
+        words = (f"{entry.file}:{entry.line}: {sentences.unknown(entry.name)}" for entry in unknown)
+        raise ParameterError("\n".join(words), unknown[0].name)
     try:
         return Parameters().changed({entry.name: entry.value for entry in entries.values()})
     except ParameterError as error:
@@ -181,6 +186,8 @@ def _chosen(sections: dict[str, Node], node: str | None, file: str) -> list[Node
         raise ParameterError(f"{file}: has sections for {', '.join(sections)}; say which node to load")
     wanted = list(sections) if node is None else [EVERY_NODE, f"/{node.lstrip('/')}"]
     found = [sections[name] for name in wanted if name in sections]
+    if not found and DOCUMENTS_NODE in sections:
+        found = [sections[DOCUMENTS_NODE]]
     if not found:
         raise ParameterError(f"{file}: has no section for node {node}, only for {', '.join(sections)}")
     return found
@@ -191,12 +198,10 @@ def _leaves(section: Node, file: str) -> Iterator[tuple[ScalarNode, Node]]:
     lines: dict[str, int] = {}
 
     def walk(mapping: Node, prefix: str) -> Iterator[tuple[ScalarNode, Node]]:
-        groups: dict[str, int] = {}
         for key, value in _items(mapping, file, prefix.rstrip(".") or SECTION):
             name = prefix + key.value
             if name.split(".")[0] in OF_ROS:
                 continue
-            _refuse_second(groups, name, _line(key), file)
             if isinstance(value, MappingNode):
                 yield from walk(value, f"{name}.")
             else:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.apps.campaign import draw
+from ur_admittance.apps.campaign import draw, live
 from ur_admittance.apps.campaign.draft import Draft
 from ur_admittance.apps.campaign.draw import RAMP, chance, direction, log_uniform, pick
 from ur_admittance.apps.campaign.episode import REPORTED, REST_WINDOW, Episode
@@ -152,7 +152,13 @@ def kept(parameters: Parameters) -> dict[str, Any]:
 def live_change(draft: Draft) -> tuple[str, dict[str, Any]]:
     """(words, changes) that ask for no motion; a preset is given by its name."""
     rng = draft.rng
-    kind = pick(rng, ("law", "caps", "frame", "preset", "tcp", "law", "caps", "frame", "preset"))
+    kind = pick(rng, ("law", "caps", "frame", "preset", "tcp", "any", "any", "any"))
+    if kind == "any":
+        while True:
+            name = str(pick(rng, live.calm_names()))
+            changed = live.one_change(rng, name, draft.parameters, draft.model, draft.q)
+            if draw.settling(changed) <= draw.LONGEST_SETTLING:
+                return name, {name: changed.flat()[name]}
     if kind == "law":
         while True:
             changes = draw.law(rng, draft.tool, draft.sensor)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.apps.campaign.draw import GRAVITY, Rng, chance, direction, log_uniform, pick
+from ur_admittance.control.checks import FELT_THROUGH, FIXED_WHILE_ACTIVE
 from ur_admittance.errors import ParameterError, SimulationError
 from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
@@ -16,6 +17,11 @@ Draw = Callable[[Rng], Any]
 
 COMMANDS = ("admittance.desired_wrench",)  # asks for motion
 TRIES = 50  # until two bounds fit together
+# A campaign leaves alone what is refused while active, what its checks stand on, and what keeps noise off the arm.
+LEFT_ALONE = (
+    *COMMANDS, *FIXED_WHILE_ACTIVE, *FELT_THROUGH, "workspace.", "collision.", "joint_limits.position", "safety.",
+    "sensor.", "admittance.force_axes", "admittance.min_motion", "admittance.filter", "dynamic_parameters",
+)  # fmt: skip
 
 
 def _number(low: float, high: float, zero: float = 0.0) -> Draw:
@@ -161,3 +167,8 @@ def one_change(rng: Rng, name: str, present: Parameters, model: RobotModel, q: A
         with contextlib.suppress(ParameterError):
             return present.changed({name: any_value(rng, name, model, q)})
     raise SimulationError(f"{name}: no value was accepted in {TRIES} draws.")
+
+
+def calm_names() -> list[str]:
+    """Parameters that a campaign changes one at a time."""
+    return [name for name in DRAWS if not name.startswith(LEFT_ALONE)]
