@@ -28,23 +28,31 @@ from .spatial import (
     rotate_back,
     transposed_multiply,
 )
-from .surface import LARGEST_TILT
-from .wrench import unload
+from .surface import LARGEST_TILT, friction_cone
+from .turned_contact import turn_contact
+from .wrench import condition, deadband, unload
 
+NO_FILTER_HZ = 1e8  # above it a filter has no effect at any rate; a number that passes for a sane one in the state
 SAME_AXES = 1e-9  # sum of squares of R_new^T R_old - I below which nothing is turned: rounding
-ALIGNED = 0.3  # cosine from which a new axis takes over what is known of the contact on an old one: within 73 degrees
 
 
 @kernel
-def adopt(p, s, u, usable, R_measured):
+def adopt(p, s, u, c, usable, R_measured):
     """Call when the parameters can be trusted, before anything else uses what is remembered. R_measured: of the new
-    TCP; usable: the sample has a wrench to trust."""
+    TCP; usable: the sample has a wrench to trust. Leaves a wrench by the old parameters in c."""
     old = s.known
     if old.valid != 0.0:
         if old.revision == p.revision:
             return
         R_old, R_new, D = mat3(), mat3(), mat3()
         control_axes(old, s, R_old)
+        transposed_multiply(old.tip_rotation, p.chain_rotation[6], D)
+        for i in range(6):  # what is left of an earlier change: the ramp begins anew
+            s.carried[i] *= 1.0 - s.ramp
+            s.slip[i] *= 1.0 - s.ramp
+        s.changed = 1.0 if s.mode == ACTIVE and usable else 0.0
+        if s.changed != 0.0:
+            drive_as_before(s, u, c, R_old, R_measured, D)
         move_tip(p, s, D)
         if p.control_frame == NORMAL:
             keep_normal(p, s)
@@ -57,7 +65,6 @@ def adopt(p, s, u, usable, R_measured):
         if old.response_time != p.response_time:
             keep_model(p, s)
         keep_bias(p, s)
-        s.changed = 1.0 if s.mode == ACTIVE else 0.0
     remember(p, s)
 
 
@@ -71,20 +78,50 @@ def remember(p, s):
     known.control_frame = p.control_frame
     copy_matrix(p.R_base_task, known.R_base_task)
     copy_matrix(p.R_tcp_sensor, known.R_tcp_sensor)
+    known.p_tcp_sensor[:] = p.p_tcp_sensor
     known.sensor_sign = p.sensor_sign
     known.sensor_bias[:] = p.sensor_bias
     known.tool_weight_base[:] = p.tool_weight_base
     known.tool_com[:] = p.tool_com
     known.tool_inertia_mass = p.tool_inertia_mass
+    known.filter_cutoff_hz = min(p.filter_cutoff_hz, NO_FILTER_HZ)
+    known.deadband_force = p.deadband_force
+    known.deadband_torque = p.deadband_torque
+    known.deadband_axis[:] = p.deadband_axis
+    known.enabled[:] = p.enabled
+    known.force_axes[:] = p.force_axes
+    known.contact_friction = p.contact_friction
     known.response_time = p.response_time
 
 
 @kernel
+def drive_as_before(s, u, c, R, R_measured, D):
+    """s.felt and s.driving: what the old parameters make of this very sample. R: R_base_control of the old ones."""
+    old = s.known
+    R_tcp, filtered, x, v, w = mat3(), vec6(), vec6(), vec6(), vec6()
+    ready = s.filter_ready
+    filtered[:] = s.wrench_filtered
+    multiply_transposed(R_measured, D, R_tcp)
+    condition(old, s, u, R_tcp, c)
+    s.wrench_filtered[:] = filtered  # which goes on with the new parameters
+    s.filter_ready = ready
+    for a in range(0, 6, 3):
+        rotate_back(R, s.offset[a : a + 3], x[a : a + 3])
+        rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
+        rotate_back(R, c.wrench_tcp[a : a + 3], w[a : a + 3])
+    friction_cone(old, w)
+    s.felt[:] = w
+    deadband(old, w)
+    for i in range(6):
+        drive = w[i] - s.desired_wrench[i] + s.damped[i] * (s.velocity_bias[i] - v[i]) - s.stiffness[i] * x[i]
+        s.driving[i] = old.enabled[i] * s.obeyed[i] * (drive + s.carried[i])
+
+
+@kernel
 def move_tip(p, s, D):
-    """Everything about the old TCP becomes the same about the new one. D: out, R_old_new."""
+    """Everything about the old TCP becomes the same about the new one. D: R_old_new."""
     tip, arm, lever, spin, change, E, R = vec3(), vec3(), vec3(), vec3(), vec3(), mat3(), mat3()
     known = s.known
-    transposed_multiply(known.tip_rotation, p.chain_rotation[6], D)
     moved = False
     for i in range(3):
         change[i] = p.chain_position[6, i] - known.tip_position[i]
@@ -106,7 +143,7 @@ def move_tip(p, s, D):
     multiply(s.R_ref, D, R)
     copy_matrix(R, s.R_ref)
     move_point(s.lag, lever)
-    move_point(s.tracked, lever)
+    move_point(s.slip, lever)
     if s.has_command != 0:
         q, J = vec6(), mat6()
         for i in range(6):
@@ -154,71 +191,6 @@ def turn_axes(s, R_old, R_new):
 
 
 @kernel
-def turn_contact(contact, C):
-    """Filters of vectors are turned. A new axis takes over contact, stiffness and damping of every old one that it is
-    aligned with: too much damping is slow, too little bounces. Squares and powers are collected anew."""
-    for a in range(0, 6, 3):
-        rotate(C, contact.distance[a : a + 3], contact.distance[a : a + 3])
-        rotate(C, contact.impact.distance[a : a + 3], contact.impact.distance[a : a + 3])
-        rotate(C, contact.impact.distance_filtered[a : a + 3], contact.impact.distance_filtered[a : a + 3])
-        rotate(C, contact.impact.first_force[a : a + 3], contact.impact.first_force[a : a + 3])
-        rotate(C, contact.oscillation.displacement[a : a + 3], contact.oscillation.displacement[a : a + 3])
-        rotate(
-            C,
-            contact.oscillation.displacement_filtered[a : a + 3],
-            contact.oscillation.displacement_filtered[a : a + 3],
-        )
-        rotate(C, contact.oscillation.slow_force[a : a + 3], contact.oscillation.slow_force[a : a + 3])
-        rotate(C, contact.power.filtered[a : a + 3], contact.power.filtered[a : a + 3])
-        rotate(C, contact.power.delayed[a : a + 3], contact.power.delayed[a : a + 3])
-        rotate(C, contact.power.slow_velocity[a : a + 3], contact.power.slow_velocity[a : a + 3])
-        rotate(C, contact.power.slow_force[a : a + 3], contact.power.slow_force[a : a + 3])
-        rotate(C, contact.hit.force[a : a + 3], contact.hit.force[a : a + 3])
-        rotate(C, contact.hit.displacement[a : a + 3], contact.hit.displacement[a : a + 3])
-        rotate(C, contact.hit.mean_force[a : a + 3], contact.hit.mean_force[a : a + 3])
-        take_over(C, contact.touching[a : a + 3])
-        take_over(C, contact.ran_into[a : a + 3])
-        take_over(C, contact.stiffness[a : a + 3])
-        take_over(C, contact.damping[a : a + 3])
-        take_over(C, contact.held[a : a + 3])
-        take_over(C, contact.held_time[a : a + 3])
-        take_over(C, contact.impact.time[a : a + 3])
-        least_of(C, contact.time_without_force[a : a + 3])
-    contact.oscillation.variance[:] = 0.0
-    contact.oscillation.covariance[:] = 0.0
-    contact.oscillation.half_cycles[:] = 0.0
-    contact.power.fast_once[:] = 0.0
-    contact.power.fast[:] = 0.0
-    contact.power.whole_once[:] = 0.0
-    contact.power.whole[:] = 0.0
-    contact.power.activity_once[:] = 0.0
-    contact.power.activity[:] = 0.0
-
-
-@kernel
-def take_over(C, values):
-    """values := on each new axis the largest of the old ones that it is aligned with."""
-    largest = vec3()
-    for i in range(3):
-        largest[i] = 0.0
-        for j in range(3):
-            if abs(C[i, j]) > ALIGNED:
-                largest[i] = max(largest[i], values[j])
-    values[:] = largest
-
-
-@kernel
-def least_of(C, values):
-    least = vec3()
-    for i in range(3):
-        least[i] = 1e3
-        for j in range(3):
-            if abs(C[i, j]) > ALIGNED:
-                least[i] = min(least[i], values[j])
-    values[:] = least
-
-
-@kernel
 def keep_wrench(p, s, u, R_measured, D):
     """The filtered wrench keeps its distance from the unfiltered one, which the new parameters may change at once."""
     known = s.known
@@ -244,7 +216,9 @@ def keep_model(p, s):
     """The arm is expected to move as it does, whatever time it is said to need: lag over time stays."""
     old = s.known.response_time
     for i in range(6):
-        s.lag[i] = s.lag[i] * p.response_time / old if old > 0.0 else s.twist[i] * p.response_time
+        before = s.lag[i]
+        s.lag[i] = before * p.response_time / old if old > 0.0 else s.twist[i] * p.response_time
+        s.slip[i] += s.lag[i] - before
 
 
 @kernel
@@ -255,16 +229,3 @@ def keep_bias(p, s):
         if p.force_axes[i] == 0.0 or p.bias_time <= 0.0 or p.enabled[i] == 0.0:
             limit = 0.0
         s.velocity_bias[i] = clip(s.velocity_bias[i], -limit, limit)
-
-
-@kernel
-def shift_contact(s, wrench):
-    """Memories of the force follow a jump that only the change has made. wrench: before the deadband, control axes."""
-    contact = s.contact
-    for i in range(6):
-        jump = wrench[i] - s.felt[i]
-        contact.impact.first_force[i] += jump
-        contact.oscillation.slow_force[i] += jump
-        contact.power.slow_force[i] += jump
-        contact.hit.force[i] += jump
-        contact.hit.mean_force[i] += jump

@@ -10,7 +10,6 @@ Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 import math
 
 from .admittance import coast, step, too_fast
-from .adopt import shift_contact
 from .compile import kernel, mat3, vec3, vec6
 from .contact import observe
 from .control_axes import NORMAL, control_axes
@@ -31,6 +30,7 @@ from .spatial import (
     turn,
 )
 from .surface import along_surface, friction_cone
+from .turned_contact import shift_contact
 from .variable import damping_factor
 from .wrench import deadband
 
@@ -80,7 +80,6 @@ def law_twist(p, s, c, velocity, desired, dt, twist, v, x_next, v_next):
     friction_cone(p, c.wrench_control)
     if s.changed != 0.0:
         shift_contact(s, c.wrench_control)
-    s.felt[:] = c.wrench_control
     observe(p, s, c.wrench_control, velocity, R, driven, dt)
     silent = deadband(p, c.wrench_control)
     lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)
@@ -93,9 +92,10 @@ def law_twist(p, s, c, velocity, desired, dt, twist, v, x_next, v_next):
             mean[i], v_next[i] = coast(v[i], s.mass[i], d, c.wrench_control[i], dt)
             mean[i] /= dt
             x_next[i] = x[i] + mean[i] * dt
-            s.carried[i] = s.driving[i] = 0.0
+            s.carried[i] = 0.0
             continue
-        c.damping[i] = d
+        c.damping[i] = s.damped[i] = d
+        s.obeyed[i] = 1.0
         f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i]
         f += carried_force(s, i, f - d * v[i] - s.stiffness[i] * x[i])
         x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], d, s.stiffness[i], f, dt)

@@ -80,11 +80,12 @@ def stands_still(s):
 def start_unchanged(p, s):
     """Nothing is left of changes that were made before."""
     s.changed = 0.0
+    s.damped[:] = p.damping
+    s.obeyed[:] = 1.0
     s.driving[:] = 0.0
     s.carried[:] = 0.0
     s.felt[:] = 0.0
     s.tracking_gain[:] = p.tracking_gain
-    s.tracked[:] = 0.0
     s.slip[:] = 0.0
 
 

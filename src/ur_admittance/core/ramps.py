@@ -43,9 +43,7 @@ def carried_force(s, i, drive):
     """Force that is left of a change on axis i. drive: mass times acceleration without it, with the new parameters."""
     if s.changed != 0.0:
         s.carried[i] = s.driving[i] - drive
-    left = (1.0 - s.ramp) * s.carried[i]
-    s.driving[i] = drive + left
-    return left
+    return (1.0 - s.ramp) * s.carried[i]
 
 
 @kernel
@@ -53,27 +51,25 @@ def keep_realised(s, i, wanted, got):
     """Where a limit lets the rate of axis i change by `got` in place of `wanted`, only so much of the drive counts: an
     arm at its speed limit must not leap ahead when the limit is raised."""
     if wanted != got and wanted != 0.0:
-        s.driving[i] *= clip(got / wanted, 0.0, 1.0)
+        s.obeyed[i] *= clip(got / wanted, 0.0, 1.0)
 
 
 @kernel
 def track(p, s, error, velocity):
-    """velocity = gain (error - lag). error: commanded minus measured pose. What a change would alter fades out; where
-    the gain rises the reference comes nearer instead: an error that stood there must not begin to move the arm."""
+    """velocity = gain (error - lag). error: commanded minus measured pose. What a change alters in the lag fades in;
+    where the gain rises the reference comes nearer: an error that stood there must not begin to move the arm."""
     nearer = vec6()
     for i in range(6):
-        now, keep = error[i] - s.lag[i], 1.0
+        now = error[i] - s.lag[i]
         nearer[i] = 0.0
-        if s.changed != 0.0:
-            if p.tracking_gain[i] > s.tracking_gain[i]:
-                keep = s.tracking_gain[i] / p.tracking_gain[i]
-                s.tracking_gain[i] = p.tracking_gain[i]
-                nearer[i] = (keep - 1.0) * now
-                error[i] += nearer[i]
-                now *= keep
-            s.slip[i] = keep * s.tracked[i] - now
-        s.tracked[i] = now + (1.0 - s.ramp) * s.slip[i]
-        velocity[i] = s.tracking_gain[i] * s.tracked[i]
+        if s.changed != 0.0 and p.tracking_gain[i] > s.tracking_gain[i]:
+            keep = s.tracking_gain[i] / p.tracking_gain[i]
+            s.tracking_gain[i] = p.tracking_gain[i]
+            nearer[i] = (keep - 1.0) * now
+            error[i] += nearer[i]
+            now *= keep
+            s.slip[i] *= keep
+        velocity[i] = s.tracking_gain[i] * (now + (1.0 - s.ramp) * s.slip[i])
     if s.changed != 0.0:
         for i in range(3):
             s.p_ref[i] += nearer[i]

@@ -260,12 +260,13 @@ STATE = np.dtype(
         # changes of parameters: adopt.py
         ("known", KNOWN),  # what this memory is expressed in: known_record.py
         ("changed", F),  # 1: in this tick, while active
-        ("driving", F, 6),  # mass times acceleration of the law, control axes [N, Nm]
+        ("damped", F, 6),  # damping in the last tick, control axes [Ns/m, Nms/rad]
+        ("obeyed", F, 6),  # how much of the acceleration of the law the limits left then, 0..1
+        ("driving", F, 6),  # mass times acceleration of the law by the old parameters, control axes [N, Nm]
         ("carried", F, 6),  # by which a change would have altered it: fades out with the ramp, control axes [N, Nm]
-        ("felt", F, 6),  # wrench before the deadband, control axes [N, Nm]
+        ("felt", F, 6),  # wrench before the deadband by the old parameters, control axes [N, Nm]
         ("tracking_gain", F, 6),  # in force now [1/s]
-        ("tracked", F, 6),  # pose error beyond the lag, base axes [m, rad]
-        ("slip", F, 6),  # by which a change would have altered it: fades out with the ramp [m, rad]
+        ("slip", F, 6),  # by which a change would have altered the lag: fades out with the ramp, base axes [m, rad]
         # wrench
         ("wrench_filtered", F, 6),  # sensor axes [N, Nm]
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]

@@ -87,7 +87,7 @@ def tick_one(p, s, u, c):
     if seen:
         forward(p.chain_rotation, p.chain_position, u.q, R_measured, p_measured, J)
     if trusted:
-        adopt(p, s, u, usable, R_measured)
+        adopt(p, s, u, c, usable, R_measured)
         observe_speed(p, s, dt)
         rejoin(p, s, u, status, seen, usable, stands_still(s))
     if usable:
