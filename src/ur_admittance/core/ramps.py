@@ -7,6 +7,8 @@ kept and fade out over the engagement time (`carried`, `slip`): the arm goes on 
 from .compile import kernel, vec3, vec6
 from .spatial import clip, norm, turn
 
+ROUNDING = 1e-9  # [m/s, rad/s] in a tick: a limit takes more, and a ratio of two roundings means nothing
+
 
 @kernel
 def ramp_parameters(p, s, u, dt):
@@ -50,7 +52,7 @@ def carried_force(s, i, drive):
 def keep_realised(s, i, wanted, got):
     """Where a limit lets the rate of axis i change by `got` in place of `wanted`, only so much of the drive counts: an
     arm at its speed limit must not leap ahead when the limit is raised."""
-    if wanted != got and wanted != 0.0:
+    if abs(wanted - got) > ROUNDING and wanted != 0.0:
         s.obeyed[i] *= clip(got / wanted, 0.0, 1.0)
 
 
