@@ -21,6 +21,7 @@ from ur_admittance.errors import LifecycleError
 from ur_admittance.params import Parameters
 from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
 from ur_admittance.ros.monitor import WrenchStream
+from ur_admittance.ros.parameters import Option
 from ur_admittance.ros.run import run
 from ur_admittance.ros.services import offer
 from ur_admittance.runtime import loop
@@ -29,7 +30,7 @@ from ur_admittance.runtime.realtime import realtime
 SENSOR_TOPIC = "/netft/proc_sensor"
 PROBE_TOPIC = "/netft/proc_probe"
 
-OPTIONS: dict[str, tuple[Any, str]] = {
+OPTIONS: dict[str, Option] = {
     "calibration_file": ("", "file of ur-admittance calibrate or of wrench_calibration_node"),
     "probe_frame": ("tcp", "frame_id of the wrench at the TCP"),
 }

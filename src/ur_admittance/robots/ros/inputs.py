@@ -38,7 +38,9 @@ class Inputs:
         self._waiter = Waiter(node, self._wrench or self._joints)
         self._joint_reader, self._wrench_reader = JointStateReader(names), WrenchReader()
         self.q, self.qd, self.wrench = np.zeros(6), np.zeros(6), np.zeros(6)
+        self._wrench_in = np.zeros(6)
         self.zero: Array | None = None  # taken off every wrench [N, Nm]
+        self.only_frame: str | None = None  # wrenches in another one are not taken; None: all are
         self.states = self.wrenches = 0  # taken since the start
         self._sim_ns = -1  # unknown
         self.begin()
@@ -63,6 +65,24 @@ class Inputs:
     @property
     def wrench_frame(self) -> str:
         return self._wrench_reader.frame_id
+
+    def wrench_source(self) -> str:
+        """Topic of the wrench, and the nodes that publish there."""
+        return "" if self._wrench is None else " ".join([self._wrench.topic, *self._wrench.publisher_names()])
+
+    def crowd(self) -> str:
+        """Joint states or wrenches of two publishers would be mixed: that sentence, or empty."""
+        for polled in (self._joints, self._wrench):
+            names = polled.publisher_names() if polled is not None else []
+            if polled is not None and len(names) > 1:
+                return f"{len(names)} nodes publish on {polled.topic} ({', '.join(sorted(names))}): must be one"
+        return ""
+
+    def other_frame(self) -> str:
+        """Wrenches come in another frame than they did: that sentence, or empty."""
+        if self.only_frame is None or self.wrench_frame == self.only_frame:
+            return ""
+        return f"the wrench now comes in frame {self.wrench_frame!r}, was {self.only_frame!r}; activate again to use it"
 
     def wait(self, timeout_ns: int) -> bool:
         """Until a wrench (without a sensor: a joint state) is there; False: none came in time."""
@@ -94,11 +114,13 @@ class Inputs:
         data = None if self._wrench is None else self._wrench.take()
         if data is not None:
             try:
-                self._wrench_reader.read(data, self.wrench)
-                if self.zero is not None:
-                    self.wrench -= self.zero
-                self._wrench_ns = now
-                self.wrenches += 1
+                self._wrench_reader.read(data, self._wrench_in)
+                if self.only_frame is None or self._wrench_reader.frame_id == self.only_frame:
+                    self.wrench[:] = self._wrench_in
+                    if self.zero is not None:
+                        self.wrench -= self.zero
+                    self._wrench_ns = now
+                    self.wrenches += 1
             except Malformed:
                 self.malformed += 1
         elif self._wrench is None:

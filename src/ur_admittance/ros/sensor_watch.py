@@ -1,0 +1,89 @@
+"""Is the wrench what it is taken for? Its place is set at configure, checked at activate, watched while active."""
+
+from typing import Any
+
+import numpy as np
+
+from ur_admittance.control import AdmittanceController
+from ur_admittance.errors import RobotError
+from ur_admittance.robots.ros.robot import RosRobot
+from ur_admittance.robots.ros.sensor_place import Place, moved, must_stand
+
+LEAST_WEIGHT = 2.0  # [N] of a tool: less cannot be told from the sensor's own error
+ABSENT, PRESENT = 0.25, 0.75  # of the weight: what counts as none of it, and as all
+
+
+class SensorWatch:
+    """node: AdmittanceNode, whose parameters say where the sensor is. All in the executor's thread."""
+
+    def __init__(self, node: Any) -> None:
+        self._node = node
+        self._place: Place | None = None
+        self._placed: tuple[Any, Any] | None = None  # sensor.rotation and sensor.position that come from a frame
+
+    def configure(self, robot: RosRobot) -> None:
+        """Wait for the frame in which the wrenches come. RobotError: it stays unknown. sensor.rotation and
+        sensor.position have the last word where they are given."""
+        node, inputs = self._node, robot.inputs
+        if inputs is None:
+            return
+        sensor = node.parameters.sensor
+        given = any(sensor.rotation) or any(sensor.position)
+        if given and (sensor.rotation, sensor.position) != self._placed:
+            self._place = None
+            node.get_logger().info("sensor.rotation and sensor.position say where the sensor is, not its frame")
+        else:
+            self._use(node.search.sensor_place(self._node.parameters, inputs, robot.model))
+        inputs.only_frame = inputs.wrench_frame
+
+    def activate(self, robot: RosRobot, controller: AdmittanceController) -> None:
+        """RobotError: the frame is gone, or the weight of the tool would be removed twice."""
+        inputs, node = robot.inputs, self._node
+        if inputs is None:
+            return
+        if self._place is not None:
+            now = self._find(robot)
+            if now is None:
+                raise RobotError(node.search.places.unknown(self._node.parameters, inputs).removeprefix("waiting for "))
+            if now.moving:
+                must_stand(inputs)
+            if now.frame != self._place.frame or self._place.differs(now.pose):
+                self._use(now)
+        inputs.only_frame = inputs.wrench_frame
+        refuse_double_weight(controller)
+
+    def problem(self, robot: RosRobot) -> str:
+        """What is no longer true, as a sentence; empty: nothing."""
+        inputs, place = robot.inputs, self._place
+        if inputs is None:
+            return ""
+        if place is None or not place.moving:
+            return inputs.other_frame()
+        return inputs.other_frame() or moved(place, self._find(robot), inputs, robot.model)
+
+    def _find(self, robot: RosRobot) -> Place | None:
+        assert robot.inputs is not None
+        place: Place | None = self._node.search.places.find(self._node.parameters, robot.inputs, robot.model)
+        return place
+
+    def _use(self, place: Place) -> None:
+        node = self._node
+        self._place = place
+        node.get_logger().info(place.words)
+        node.change_parameters(place.changes())
+        self._placed = (node.parameters.sensor.rotation, node.parameters.sensor.position)
+
+
+def refuse_double_weight(controller: AdmittanceController) -> None:
+    """RobotError when tool.mass is taken off a wrench that has no weight in it: the robot has removed its payload."""
+    p, sample = controller.parameters, controller.sample
+    weight = p.tool.mass * float(np.linalg.norm(p.gravity))
+    if weight < LEAST_WEIGHT:
+        return
+    before = float(np.linalg.norm(p.sensor.sign * sample["wrench"][:3] - np.array(p.sensor.bias[:3])))
+    after = float(np.linalg.norm(controller.command["wrench_sensor"][:3]))
+    if before < ABSENT * weight and after > PRESENT * weight:
+        raise RobotError(
+            f"tool.mass = {p.tool.mass:g} kg would be removed twice: the sensor feels {before:.1f} N of it at rest, "
+            "so the robot has removed its payload already; set tool.mass to 0, or the payload on the pendant to 0."
+        )
