@@ -66,7 +66,7 @@ def compiled():
 
 
 @pytest.fixture(scope="module")
-def client(compiled):
+def client(compiled, generated):
     pytest.importorskip("rclpy")
     started = Client()
     yield started
@@ -97,6 +97,7 @@ def generated():
             interfaces.build(package, folder)
         (folder / "complete").touch()
     sys.path.insert(0, str(folder))
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])  # for all processes
     return folder
 
 

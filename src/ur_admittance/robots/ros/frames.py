@@ -1,7 +1,8 @@
 """Frames on /tf_static and /tf, by a small listener, as tf2_ros may be absent. Polled, never blocking.
 
 /tf_static is latched, so one message is enough. /tf (500 messages per second beside a driver) is listened to only when
-a frame is asked for that nothing else knows, such as the pendant's TCP (`tool0_controller` of the UR driver).
+a frame is asked for that nothing else knows, such as the pendant's TCP (`tool0_controller` of the UR driver). Where
+tf2_msgs is not installed, that one is read from the driver's pose broadcaster.
 """
 
 import time
@@ -10,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.qos import QoSHistoryPolicy, QoSProfile, QoSReliabilityPolicy
 
@@ -19,6 +21,8 @@ from ur_admittance.robots.ros.cdr import MOST_NAMES, Malformed, Reader
 from ur_admittance.robots.ros.polled import ALL_LATCHED, Polled
 
 STATIC_TOPIC, MOVING_TOPIC = "/tf_static", "/tf"
+POSE_TOPIC = "/tcp_pose_broadcaster/pose"  # of the pendant's TCP, as on /tf (pose_broadcaster.cpp; driver 2.5 on)
+TCP_FRAME = "_controller"  # the driver's name of that frame is the flange's with this added
 FRESH_S = 0.5  # a moving frame that is older is not known any more
 MOVING = QoSProfile(depth=100, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
@@ -33,6 +37,7 @@ class Frames:
         self._fixed: Links = {}
         self._moving: dict[str, tuple[str, Pose, float]] = {}  # child -> parent, T_parent_child, when [s]
         self._kind: Any = None
+        self._pose_of = ""  # frame that the pose broadcaster tells about
         self._static: Polled | None = None
         self._dynamic: Polled | None = None
         try:
@@ -46,17 +51,21 @@ class Frames:
     def available(self) -> bool:
         return self._static is not None
 
-    def listen(self) -> None:
-        """From now on to /tf as well."""
+    def listen(self, frame: str) -> None:
+        """From now on to what moves as well, for the sake of this frame."""
         if self._dynamic is None and self._kind is not None:
             self._dynamic = Polled(self._node, self._kind, MOVING_TOPIC, MOVING)
+        elif self._dynamic is None and frame.endswith(TCP_FRAME):
+            self._pose_of = frame
+            self._dynamic = Polled(self._node, PoseStamped, POSE_TOPIC, MOVING)
 
     def poll(self) -> None:
         for polled in (self._static, self._dynamic):
             data = polled.take() if polled is not None else None
             while polled is not None and data is not None:
                 try:
-                    for parent, child, pose in read_transforms(data):
+                    pose_of = self._pose_of if polled is self._dynamic else ""
+                    for parent, child, pose in read_pose(data, pose_of) if pose_of else read_transforms(data):
                         self._learn(parent, child, pose, polled is self._static)
                 except (Malformed, UrAdmittanceError):
                     pass
@@ -119,6 +128,15 @@ def read_transforms(data: bytes) -> list[tuple[str, str, Pose]]:
         if pose is not None:
             found.append((parent, child, pose))
     return found
+
+
+def read_pose(data: bytes, child: str) -> list[tuple[str, str, Pose]]:
+    """The same of a geometry_msgs/PoseStamped, which does not name its child."""
+    reader = Reader(data)
+    reader.time_ns()
+    parent, numbers = reader.string().lstrip("/"), reader.doubles(7)
+    pose = pose_from_quaternion(numbers[:3], numbers[3:])
+    return [] if pose is None else [(parent, child, pose)]
 
 
 def pose_from_quaternion(position: Any, quaternion: Any) -> Pose | None:

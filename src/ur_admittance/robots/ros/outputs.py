@@ -23,7 +23,8 @@ Array = NDArray[np.float64]
 
 TRAJECTORY_TOPIC = "/scaled_joint_trajectory_controller/joint_trajectory"
 VELOCITY_TOPIC = "/forward_velocity_controller/commands"
-MARKS = tuple(0.7390851332151607 + i for i in range(18))  # numbers that occur nowhere else in a message
+MARKS = tuple(0.7390851332151607 + i for i in range(12))  # numbers that occur nowhere else in a message
+REST_MARKS = tuple(100.0 + mark for mark in MARKS[:6])
 MARKED_NS = 1_234_567_500_000_000  # a time of which the same is true, exact as a double in seconds
 ACKNOWLEDGE_S = 0.2
 
@@ -139,10 +140,10 @@ class TrajectoryOutput(TopicOutput):
         """shortest: least time to standstill [s]."""
         super().__init__(node, topic)
         self.plan = Plan(shortest=shortest)
-        marked = [(MARKS[:6], MARKS[6:12], 0.0), (MARKS[12:18], (0.0,) * 6, MARKED_NS * 1e-9)]
+        marked = [(MARKS[:6], MARKS[6:], 0.0), (REST_MARKS, (0.0,) * 6, MARKED_NS * 1e-9)]
         self._message = Prepared(trajectory(names, marked))
-        self._q, self._qd = self._message.doubles(MARKS[:6]), self._message.doubles(MARKS[6:12])
-        self._rest, self._end = self._message.doubles(MARKS[12:18]), self._message.time_at(MARKED_NS)
+        self._q, self._qd = self._message.doubles(MARKS[:6]), self._message.doubles(MARKS[6:])
+        self._rest, self._end = self._message.doubles(REST_MARKS), self._message.time_at(MARKED_NS)
 
     def set_duration(self, duration: float) -> None:
         self.plan.shortest = duration

@@ -16,12 +16,11 @@ from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.description import Description
-from ur_admittance.robots.ros.frames import Frames
+from ur_admittance.robots.ros.frames import TCP_FRAME, Frames
 from ur_admittance.robots.ros.inputs import Inputs
 from ur_admittance.robots.ros.status import PROGRAM_TOPIC
 
 DRIVER_SENSOR = "force_torque_sensor_broadcaster"  # node and topic of the UR driver
-DRIVER_TCP = "_controller"  # the driver's frame of the TCP is that of the flange with this added
 SAME_M, SAME_RAD = 0.002, 0.01  # what two looks at a standing arm may differ by: other joint offsets, rounding
 TIME_SKEW_S = 0.05  # between a transform and the joint state it is compared with
 
@@ -68,7 +67,7 @@ class SensorPlace:
             and DRIVER_SENSOR in inputs.wrench_source()
             and self._node.count_publishers(PROGRAM_TOPIC)
         ):
-            return named + DRIVER_TCP
+            return named + TCP_FRAME
         return named or p.tip_link
 
     def find(self, p: Parameters, inputs: Inputs, model: RobotModel) -> Place | None:
@@ -85,7 +84,7 @@ class SensorPlace:
         pose = frames.fixed(p.tip_link, frame)
         if pose is not None:
             return Place(pose, f"the wrench is in frame {frame} of /tf_static", frame)
-        frames.listen()
+        frames.listen(frame)
         T_base_frame = frames.present(p.base_link, frame)
         if T_base_frame is None:
             return None
@@ -96,7 +95,11 @@ class SensorPlace:
     def unknown(self, p: Parameters, inputs: Inputs) -> str:
         """What is missing, as a sentence."""
         frame = self.frame_of(p, inputs)
-        tf = "/tf_static or /tf" if self._frames.available else "TF (tf2_msgs is not installed)"
+        tf = (
+            "/tf_static or /tf"
+            if self._frames.available
+            else "TF (of which only the driver's TCP is known here: tf2_msgs is not installed)"
+        )
         return (
             f"waiting for frame {frame}, in which the wrench is given: neither in robot_description nor on {tf}; "
             f"publish it (static_transform_publisher --frame-id {p.tip_link} --child-frame-id {frame}), or give "
