@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.robots.ros.guard import LAST_COMMANDS, NUMBERS, PERIOD_S, SILENCE_S, SPEEDS, Watch
-from ur_admittance.robots.ros.seam import CATCH_UP, FASTER, Plan, Seam, SpeedSeam
+from ur_admittance.robots.ros.seam import CATCH_UP, FASTER, Braking, Seam, SpeedSeam
 from ur_admittance.runtime.braking import BRAKING
 
 PERIOD = 0.002
@@ -12,28 +12,26 @@ QD = np.array([0.5, -0.4, 0.3, 0.0, 0.1, -0.2])
 
 
 def test_a_plan_begins_with_the_command_and_ends_at_rest_with_constant_braking():
-    plan = Plan(hold=0.1, shortest=0.04)
+    plan = Braking(shortest=0.04)
     plan.begin(np.ones(6), QD, 7.0)
     assert plan.at(7.0) == pytest.approx(np.ones(6))
-    times = 7.0 + np.arange(0.0, 0.3, 1e-4)
-    path = np.array([plan.at(t) for t in times])
+    path = np.array([plan.at(t) for t in 7.0 + np.arange(0.0, 0.2, 1e-4)])
     speed = np.diff(path, axis=0) / 1e-4
-    assert speed[:900] == pytest.approx(np.tile(QD, (900, 1)), abs=1e-9)  # as long as it holds
-    braking = np.abs(np.diff(speed[1100:1500, 0])) / 1e-4
-    assert braking == pytest.approx(BRAKING, rel=1e-3)
+    assert speed[0] == pytest.approx(QD, rel=1e-2)
+    assert np.abs(np.diff(speed[:600, 0])) / 1e-4 == pytest.approx(BRAKING, rel=1e-3)
     assert path[-1] == pytest.approx(plan.rest)
     assert np.abs(speed[-1]).max() == 0.0
 
 
 def test_a_slow_command_comes_to_rest_in_the_shortest_time_not_sooner():
-    plan = Plan(shortest=0.04)
+    plan = Braking(shortest=0.04)
     plan.begin(np.zeros(6), 0.01 * QD, 0.0)
-    assert plan.braking == 0.04
+    assert plan.time == 0.04
     assert plan.rest == pytest.approx(0.01 * QD * 0.02)
 
 
 def test_commands_whose_speed_explains_them_are_sent_as_they_are():
-    plan = Plan(shortest=0.04)
+    plan = Braking(shortest=0.04)
     seam = Seam(PERIOD, plan)
     rng = np.random.default_rng(3)
     q, now = np.zeros(6), 0.0
@@ -48,7 +46,7 @@ def test_commands_whose_speed_explains_them_are_sent_as_they_are():
 
 
 def test_the_first_command_starts_at_the_arm_however_far_the_controller_is():
-    seam = Seam(PERIOD, Plan(shortest=0.04))
+    seam = Seam(PERIOD, Braking(shortest=0.04))
     seam.join(np.zeros(6))
     sent = seam.next(np.full(6, 1.4), np.zeros(6), 5.0)
     assert np.abs(sent).max() == pytest.approx(CATCH_UP * PERIOD)
@@ -56,7 +54,7 @@ def test_the_first_command_starts_at_the_arm_however_far_the_controller_is():
 
 @pytest.mark.parametrize("pause", [0.01, 0.03, 0.1, 1.0, 60.0])
 def test_after_a_pause_the_commands_go_on_where_the_arm_has_come_to_rest(pause):
-    plan = Plan(shortest=0.04)
+    plan = Braking(shortest=0.04)
     seam = Seam(PERIOD, plan)
     q, now = np.zeros(6), 0.0
     seam.join(q)
@@ -73,7 +71,7 @@ def test_after_a_pause_the_commands_go_on_where_the_arm_has_come_to_rest(pause):
 
 
 def test_a_jump_of_the_command_is_approached_at_the_catch_up_speed_and_reached():
-    plan = Plan(shortest=0.04)
+    plan = Braking(shortest=0.04)
     seam = Seam(PERIOD, plan)
     seam.join(np.zeros(6))
     goal, now, last = np.full(6, 0.02), 0.0, np.zeros(6)

@@ -215,7 +215,19 @@ def run_case(client, driver, output, name):
         return row
 
 
-HEAD = ("driver", "output", "case", "speed / law", "command step", "velocity step", "command - arm", "speed", "to rest", "distance", "refused")
+HEAD = (
+    "driver",
+    "output",
+    "case",
+    "speed / law",
+    "command step",
+    "velocity step",
+    "command - arm",
+    "speed",
+    "to rest",
+    "distance",
+    "refused",
+)
 
 
 def line(row):

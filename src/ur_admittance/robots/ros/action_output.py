@@ -1,11 +1,12 @@
 """Commands as goals of the FollowJointTrajectory action: for controllers that take nothing else.
 
-A goal per GOAL_PERIOD_S carries the commanded state on at its speed for HOLD_S and then to rest (seam.py). A new goal
-takes the place of the old one. It begins where the old one will be when it arrives: half of the time that the last
-answer took is added. A goal that is rejected or aborted is tried again with a new trajectory, MOST_RETRIES times in a
-row at most.
+A goal per GOAL_PERIOD_S takes the place of the one before. It begins where that one will be when it arrives (half of
+the time that the last answer took from now), joins the commanded motion after JOIN_S, follows it until HOLD_S, and
+then comes to rest. A goal that is rejected or aborted is tried again with a new trajectory, MOST_RETRIES times in a row
+at most.
 """
 
+import itertools
 import time
 from collections.abc import Sequence
 from typing import Any
@@ -17,18 +18,59 @@ from rclpy.node import Node
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.outputs import trajectory
-from ur_admittance.robots.ros.seam import Plan
+from ur_admittance.robots.ros.seam import braking_time
 
 Array = NDArray[np.float64]
 
 ACTION = "/scaled_joint_trajectory_controller/follow_joint_trajectory"
 GOAL_PERIOD_S = 0.05
-HOLD_S = 0.12  # two goals may be late
+JOIN_S = 0.05
+HOLD_S = 0.12  # one goal may be late
 LONGEST_WAIT_S = 0.5  # for an answer: then the next goal goes out all the same
 LONGEST_LEAD_S = 0.025
 MOST_RETRIES = 5
 ABORTED = 6  # action_msgs/GoalStatus
 SENDING_S = 0.05  # for the last goal to leave before the client goes
+
+
+class Splines:
+    """Cubic splines between rows of angles, speeds and times, as the controllers have them; then rest."""
+
+    def __init__(self) -> None:
+        self.rows: list[tuple[Array, Array, float]] = []
+        self._begun = 0.0
+
+    def begin(self, rows: list[tuple[Array, Array, float]], now: float) -> None:
+        self.rows, self._begun = rows, now
+
+    def at(self, now: float) -> Array:
+        return self.state(now)[0]
+
+    def state(self, now: float) -> tuple[Array, Array]:
+        """Angles (6,) [rad] and speeds (6,) [rad/s] at that time [s]."""
+        t = max(now - self._begun, 0.0)
+        for (qa, va, ta), (qb, vb, tb) in itertools.pairwise(self.rows):
+            if t < tb:
+                T, s = tb - ta, (t - ta) / (tb - ta)
+                q = (2 * s**3 - 3 * s**2 + 1) * qa + (3 * s**2 - 2 * s**3) * qb
+                q += T * ((s**3 - 2 * s**2 + s) * va + (s**3 - s**2) * vb)
+                v = 6 * (s**2 - s) / T * (qa - qb) + (3 * s**2 - 4 * s + 1) * va + (3 * s**2 - 2 * s) * vb
+                return q, v
+        return self.rows[-1][0].copy(), np.zeros(6)
+
+
+def rows_to_rest(old: Splines, q: Array, qd: Array, now: float, lead: float, shortest: float) -> list[Any]:
+    """A goal that is sent now [s] and begins `lead` [s] later; old: without rows where there is none before it."""
+    start = old.state(now + lead) if old.rows else (q + lead * qd, qd)
+    joined, held = q + (lead + JOIN_S) * qd, q + (lead + HOLD_S) * qd
+    braking = braking_time(qd, shortest)
+    rest = held + 0.5 * braking * qd
+    return [
+        (*start, 0.0),
+        (joined, qd.copy(), JOIN_S),
+        (held, qd.copy(), HOLD_S),
+        (rest, np.zeros(6), HOLD_S + braking),
+    ]
 
 
 class ActionOutput:
@@ -48,7 +90,7 @@ class ActionOutput:
         self._kind = FollowJointTrajectory
         self.topic: str = node.resolve_service_name(action)
         self._client = ActionClient(node, FollowJointTrajectory, self.topic)
-        self.plan = Plan(HOLD_S, shortest)
+        self.plan, self._shortest = Splines(), shortest
         self._q, self._qd = np.zeros(6), np.zeros(6)
         self._now = 0.0  # [s] of the newest command
         self._fresh = False
@@ -61,6 +103,8 @@ class ActionOutput:
 
     def open(self) -> None:
         self._failures, self._problem, self._fresh, self._asked_at, self._lead = 0, "", False, -1.0, 0.0
+        self._number = 0
+        self.plan.rows = []
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # goals must go out whatever /clock does
         self._timer = self._node.create_timer(GOAL_PERIOD_S, self._on_timer, clock=steady)
 
@@ -93,7 +137,7 @@ class ActionOutput:
         self._fresh = True
 
     def set_duration(self, duration: float) -> None:
-        self.plan.shortest = duration
+        self._shortest = duration
 
     def problem(self) -> str:
         return self._problem
@@ -105,10 +149,9 @@ class ActionOutput:
             self._send_goal()
 
     def _send_goal(self) -> None:
-        goal, plan = self._kind.Goal(), self.plan
-        plan.begin(self._q + self._lead * self._qd, self._qd, self._now + self._lead)
-        end = plan.hold + plan.braking
-        rows = [(plan.q, plan.qd, 0.0), (plan.after_hold, plan.qd, plan.hold), (plan.rest, np.zeros(6), end)]
+        goal = self._kind.Goal()
+        rows = rows_to_rest(self.plan, self._q, self._qd, self._now, self._lead, self._shortest)
+        self.plan.begin(rows, self._now + self._lead)
         goal.trajectory = trajectory(self._names, rows)
         self._number += 1
         number, self._asked_at = self._number, time.monotonic()

@@ -73,7 +73,7 @@ class CommandPath:
             self.output.send(q, sent, now)
         else:
             sent = self._seam.next(q, qd, now)
-            self.output.send(sent, qd, now)
+            self.output.send(sent, self._seam.qd, now)
         return sent
 
     def set_duration(self, shortest: float) -> None:

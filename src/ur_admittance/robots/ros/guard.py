@@ -26,8 +26,8 @@ Array = NDArray[np.float64]
 SILENCE_S = 0.05  # 25 cycles at 500 Hz: a pause that is none of the operating system's usual ones
 LOOK_S = 0.005
 PERIOD_S = 0.002  # between two commands of the guard
-LAST_COMMANDS = 50  # after standstill: lost messages must not leave the arm moving
-ARMED, COUNT, SPEEDS, NUMBERS = 0, 1, slice(2, 8), 8  # of the shared memory, doubles
+LAST_COMMANDS = 500  # after standstill, one second: lost messages must not leave the arm moving
+ARMED, COUNT, SPEEDS, LISTENERS, NUMBERS = 0, 1, slice(2, 8), 8, 9  # of the shared memory, doubles
 READY_S = 20.0
 SUFFIX = "_guard"  # of the node's name
 
@@ -61,8 +61,14 @@ class Guard:
     def alive(self) -> bool:
         return self._process.poll() is None
 
+    @property
+    def listeners(self) -> int:
+        """How many controllers the guard's own publisher has found."""
+        return int(self._memory[LISTENERS])
+
     def arm(self) -> None:
         self._memory[SPEEDS] = 0.0
+        self._memory[LISTENERS] = 0.0
         self._memory[COUNT] += 1.0
         self._memory[ARMED] = 1.0
 
@@ -132,7 +138,8 @@ def watch_over(descriptor: int, name: str, namespace: str, topic: str) -> None:
 
     from ur_admittance.robots.ros.polled import COMMANDS
 
-    watch = Watch(np.frombuffer(mmap.mmap(descriptor, 8 * NUMBERS), "<f8"))
+    memory: Array = np.frombuffer(mmap.mmap(descriptor, 8 * NUMBERS), "<f8")
+    watch = Watch(memory)
     rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Node(name, namespace=namespace, enable_rosout=False, start_parameter_services=False)
     publisher: Any = None
@@ -145,6 +152,8 @@ def watch_over(descriptor: int, name: str, namespace: str, topic: str) -> None:
         elif not watch.armed and publisher is not None:
             node.destroy_publisher(publisher)
             publisher = None
+        if publisher is not None:
+            memory[LISTENERS] = publisher.get_subscription_count()
         speeds = watch.look()
         if speeds is not None and publisher is not None:
             publisher.publish(Float64MultiArray(data=speeds.tolist()))

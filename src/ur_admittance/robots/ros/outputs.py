@@ -17,7 +17,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.guard import SUFFIX, Guard
 from ur_admittance.robots.ros.polled import COMMANDS, incompatible
-from ur_admittance.robots.ros.seam import Plan
+from ur_admittance.robots.ros.seam import Braking, Plan
 
 Array = NDArray[np.float64]
 
@@ -27,6 +27,7 @@ MARKS = tuple(0.7390851332151607 + i for i in range(12))  # numbers that occur n
 REST_MARKS = tuple(100.0 + mark for mark in MARKS[:6])
 MARKED_NS = 1_234_567_500_000_000  # a time of which the same is true, exact as a double in seconds
 ACKNOWLEDGE_S = 0.2
+UNKNOWN = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not known yet (rcl)
 
 
 class Output(Protocol):
@@ -139,7 +140,7 @@ class TrajectoryOutput(TopicOutput):
     def __init__(self, node: Node, names: Sequence[str], shortest: float, topic: str = TRAJECTORY_TOPIC) -> None:
         """shortest: least time to standstill [s]."""
         super().__init__(node, topic)
-        self.plan = Plan(shortest=shortest)
+        self.plan = Braking(shortest)
         marked = [(MARKS[:6], MARKS[6:], 0.0), (REST_MARKS, (0.0,) * 6, MARKED_NS * 1e-9)]
         self._message = Prepared(trajectory(names, marked))
         self._q, self._qd = self._message.doubles(MARKS[:6]), self._message.doubles(MARKS[6:])
@@ -152,7 +153,7 @@ class TrajectoryOutput(TopicOutput):
         plan = self.plan
         plan.begin(q, qd, now)
         self._q[:], self._qd[:], self._rest[:] = q, qd, plan.rest
-        self._message.set_time(self._end, max(1, int(1e9 * plan.braking)))
+        self._message.set_time(self._end, max(1, int(1e9 * plan.time)))
         self._publish(bytes(self._message.data))
 
 
@@ -184,9 +185,17 @@ class VelocityOutput(TopicOutput):
         if self._guard is not None:
             self._guard.disarm()
 
+    def listeners(self) -> int:
+        """Those that both of us have found."""
+        found = super().listeners()
+        return found if self._guard is None else min(found, self._guard.listeners)
+
     def others(self) -> list[str]:
+        """Without the guard, which is known by its topic a moment before it is known by its name."""
         mine = self._node.get_fully_qualified_name() + SUFFIX
-        return [name for name in super().others() if name != mine]
+        names = super().others()
+        guards = [name for name in names if name == mine] or [name for name in names if name.endswith(UNKNOWN)]
+        return [name for name in names if name not in guards[:1]]
 
     def problem(self) -> str:
         if self._guard is None or self._guard.alive:

@@ -2,12 +2,13 @@
 
 Every message is a plan that begins with the command and ends at a standstill:
 
-    q(t) = q + qd t                        for t <= hold
-    q(t) = q(hold) + qd (s - s^2 / 2T)     s = t - hold <= T = max(shortest, max |qd| / BRAKING); then rest
+    q(t) = q + qd (t - t^2 / 2T)     t <= T = max(shortest, max |qd| / BRAKING); then rest
 
 A program that dies, or a computer that pauses, leaves an arm that brakes by itself. Whatever comes after such a pause,
 or after a jump of the command (the controller has started again at the arm), goes on from there: `Seam`.
 """
+
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,35 +23,40 @@ LONGEST_STEP = 3.0  # periods: a longer pause allows no longer step
 REGAIN_S = 0.5  # [s] until speeds count in full again after a pause
 
 
-class Plan:
-    """One message: where the arm goes, and where it comes to rest if no other message follows."""
+class Plan(Protocol):
+    """What was sent last, and what the arm makes of it if nothing follows."""
 
-    def __init__(self, hold: float = 0.0, shortest: float = 0.0) -> None:
-        """hold: how long the speed is kept [s]; shortest: least time of the braking [s]."""
-        self.hold, self.shortest = hold, shortest
-        self.q, self.qd = np.zeros(6), np.zeros(6)
-        self.after_hold, self.rest = np.zeros(6), np.zeros(6)
-        self.braking = shortest  # [s]
+    def at(self, now: float) -> Array:
+        """Joint angles (6,) [rad] at that time [s]."""
+        ...
+
+
+class Braking:
+    """From the command to rest with constant deceleration."""
+
+    def __init__(self, shortest: float = 0.0) -> None:
+        """shortest: least time of it [s]."""
+        self.shortest = shortest
+        self.q, self.qd, self.rest = np.zeros(6), np.zeros(6), np.zeros(6)
+        self.time = shortest  # [s]
         self._begun = 0.0  # [s]
 
     def begin(self, q: Array, qd: Array, now: float) -> None:
         """now: on any clock, the same for `at` [s]."""
         self._begun = now
-        fastest = max(float(qd.max()), -float(qd.min()))
-        self.braking = max(self.shortest, fastest / BRAKING)
+        self.time = braking_time(qd, self.shortest)
         self.q[:], self.qd[:] = q, qd
-        np.multiply(qd, self.hold, out=self.after_hold)
-        self.after_hold += q
-        np.multiply(qd, 0.5 * self.braking, out=self.rest)
-        self.rest += self.after_hold
+        np.multiply(qd, 0.5 * self.time, out=self.rest)
+        self.rest += q
 
     def at(self, now: float) -> Array:
-        """Joint angles (6,) [rad] at that time [s]."""
-        time = now - self._begun
-        if time <= self.hold:
-            return self.q + time * self.qd
-        s = min(time - self.hold, self.braking)
-        return self.after_hold + (s - s * s / (2.0 * self.braking)) * self.qd if s < self.braking else self.rest.copy()
+        t = now - self._begun
+        return self.q + (t - t * t / (2.0 * self.time)) * self.qd if t < self.time else self.rest.copy()
+
+
+def braking_time(qd: Array, shortest: float) -> float:
+    """From these speeds (6,) [rad/s] to rest [s]."""
+    return max(shortest, max(float(qd.max()), -float(qd.min())) / BRAKING)
 
 
 class Seam:
@@ -63,7 +69,7 @@ class Seam:
         self._sent_s = -1.0  # [s]; negative: nothing yet
         self._start = np.zeros(6)
         self._step, self._allowed = np.zeros(6), np.zeros(6)
-        self.q = np.zeros(6)  # what was sent last
+        self.q, self.qd = np.zeros(6), np.zeros(6)  # what was sent last
 
     def join(self, q_arm: Array) -> None:
         """The next command starts here."""
@@ -71,7 +77,7 @@ class Seam:
         self._sent_s = -1.0
 
     def next(self, q: Array, qd: Array, now: float) -> Array:
-        """The command (6,) [rad] that may be sent now [s] in place of q; normally q itself."""
+        """The command (6,) [rad] that may be sent now [s] in place of q, normally q itself; its speeds are in `qd`."""
         if self._sent_s < 0.0:
             elapsed, start = self.period, self._start
         else:
@@ -85,8 +91,12 @@ class Seam:
         np.subtract(q, start, out=self._step)
         np.clip(self._step, -self._allowed, self._allowed, out=self._step)
         np.add(start, self._step, out=self.q)
+        self.qd[:] = qd
         close = np.abs(self.q - q) < 1e-12
-        self.q[close] = q[close]  # not even rounding changes a command that may go out as it is
+        if close.all():
+            self.q[:] = q  # not even rounding changes a command that may go out as it is
+        else:
+            np.copyto(self.qd, self._step / max(elapsed, self.period), where=~close)
         return self.q
 
 
