@@ -46,22 +46,41 @@ def rtde(command: str, sensor: str) -> Callable[[], Robot]:
     return make
 
 
-@cache
-def sim_node() -> "subprocess.Popen[bytes]":
-    """A simulated arm behind ROS 2 topics in another process, on this machine only; slower than real time, so that a
-    busy machine loses no cycle."""
-    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
-    parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.6, "realtime_priority": 10}
-    given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
-    return subprocess.Popen([sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given])
+SIM_NODES: dict[str, "subprocess.Popen[bytes]"] = {}
+
+
+def sim_node(controller: str) -> "subprocess.Popen[bytes]":
+    """The double of the driver in another process, on this machine only, with that controller active; slower than real
+    time, so that a busy machine loses no cycle. Only one at a time: another controller is another process."""
+    if controller not in SIM_NODES:
+        end_sim_nodes()
+        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+        os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 100)))
+        parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.6}
+        parameters |= {"realtime_priority": 10, "controller": controller}
+        given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
+        given += ["-r", "/force_torque_sensor_broadcaster/wrench:=/wrist_ft_sensor"]
+        command = [sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given]
+        SIM_NODES[controller] = subprocess.Popen(command)
+    return SIM_NODES[controller]
+
+
+def end_sim_nodes() -> None:
+    while SIM_NODES:
+        _, process = SIM_NODES.popitem()
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 def ros(output: str) -> Callable[[], Robot]:
     def make() -> Robot:
         from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 
-        assert sim_node().poll() is None
+        controller = "forward_velocity_controller" if output == "velocity" else "default"
+        assert sim_node(controller).poll() is None
         return RosRobot(RosSettings(output=output, sim_time=True, timeout=90.0))  # it may have to compile first
 
     return make
@@ -84,12 +103,7 @@ def end_of_processes() -> Iterator[None]:
     yield
     if emulator.cache_info().currsize:
         emulator().stop()
-    if sim_node.cache_info().currsize:
-        sim_node().terminate()
-        try:
-            sim_node().wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            sim_node().kill()
+    end_sim_nodes()
 
 
 class Driver:
