@@ -77,7 +77,8 @@ class CompliantArm:
         if thread.failure or not thread.alive:
             raise LifecycleError(f"the loop has ended ({thread.failure or 'stopped'}); clean up and configure again.")
         if controller.mode == Mode.FAULT:
-            raise LifecycleError(f"the controller is in fault ({controller.reason}); call ~/reset_fault first.")
+            reason = robot.complaint or controller.reason
+            raise LifecycleError(f"the controller is in fault ({reason}); call ~/reset_fault first.")
 
         def drive() -> None:
             controller.activate(start_at_arm=True)  # others may have moved it
@@ -147,7 +148,8 @@ class CompliantArm:
         controller = self.controller
         self.thread.call(controller.reset_fault)
         if not self.thread.wait_for(lambda: controller.mode != Mode.FAULT, ACTIVATION_S):
-            raise RobotError(f"the cause is still there; {controller.reason}.")
+            word = self.robot.status.word if self.robot.status is not None else ""
+            raise RobotError(f"the cause is still there; {word or controller.reason}.")
 
     def retreat(self) -> None:
         """Start a retreat: take the command topic for as long as it lasts; end_retreat gives it back."""

@@ -19,21 +19,26 @@ class SensorWatch:
     def __init__(self, node: Any) -> None:
         self._node = node
         self._place: Place | None = None
-        self._placed: tuple[Any, Any] | None = None  # sensor.rotation and sensor.position that come from a frame
+        self._placed: dict[str, Any] = {}  # what a frame says about sensor.rotation and sensor.position
+        self._given: dict[str, Any] = {}  # what the user, or a calibration, says about them
 
     def configure(self, robot: RosRobot) -> None:
-        """Wait for the frame in which the wrenches come. RobotError: it stays unknown. sensor.rotation and
-        sensor.position have the last word where they are given."""
+        """Wait for the frame in which the wrenches come. RobotError: it stays unknown. sensor.rotation (of a calibration)
+        and sensor.position have the last word, each where it is given."""
         node, inputs = self._node, robot.inputs
         if inputs is None:
             return
         sensor = node.parameters.sensor
-        given = any(sensor.rotation) or any(sensor.position)
-        if given and (sensor.rotation, sensor.position) != self._placed:
+        self._given = {
+            name: value
+            for name, value in (("sensor.rotation", sensor.rotation), ("sensor.position", sensor.position))
+            if any(value) and value != self._placed.get(name)
+        }
+        if len(self._given) == 2:
             self._place = None
             node.get_logger().info("sensor.rotation and sensor.position say where the sensor is, not its frame")
         else:
-            self._use(node.search.sensor_place(self._node.parameters, inputs, robot.model))
+            self._use(node.search.sensor_place(node.parameters, inputs, robot.model))
         inputs.only_frame = inputs.wrench_frame
 
     def activate(self, robot: RosRobot, controller: AdmittanceController) -> None:
@@ -67,11 +72,12 @@ class SensorWatch:
         return place
 
     def _use(self, place: Place) -> None:
-        node = self._node
         self._place = place
-        node.get_logger().info(place.words)
-        node.change_parameters(place.changes())
-        self._placed = (node.parameters.sensor.rotation, node.parameters.sensor.position)
+        found = {"sensor.rotation": place.rpy(), "sensor.position": place.position()}
+        words = "".join(f"; {name} is given" for name in self._given)
+        self._node.get_logger().info(place.words + words)
+        self._placed = {name: value for name, value in found.items() if name not in self._given}
+        self._node.change_parameters({name: list(value) for name, value in self._placed.items()})
 
 
 def refuse_double_weight(controller: AdmittanceController) -> None:

@@ -16,7 +16,7 @@ from ur_admittance.robots.ros.seam import Seam, SpeedSeam
 
 Array = NDArray[np.float64]
 
-MATCH_S = 3.0  # for a controller to be found on the command topic
+MATCH_S = 5.0  # for a controller to be found on the command topic
 
 
 class CommandPath:

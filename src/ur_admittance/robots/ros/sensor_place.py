@@ -34,12 +34,13 @@ class Place:
     frame: str = ""  # the one that was looked up
     moving: bool = False  # by /tf: it may change
 
-    def changes(self) -> dict[str, list[float]]:
-        """The parameters that say so."""
-        return {
-            "sensor.rotation": rpy_from_rotation(self.pose.rotation).tolist(),
-            "sensor.position": self.pose.position.tolist(),
-        }
+    def rpy(self) -> tuple[float, ...]:
+        """As sensor.rotation has it [rad]."""
+        return tuple(rpy_from_rotation(self.pose.rotation).tolist())
+
+    def position(self) -> tuple[float, ...]:
+        """As sensor.position has it [m]."""
+        return tuple(self.pose.position.tolist())
 
     def differs(self, other: Pose, speed: float = 0.0, turning: float = 0.0) -> str:
         """How the other pose differs from this one, in words; empty: by no more than the motion explains."""
