@@ -21,7 +21,9 @@ def generate_launch_description():
             ),
             DeclareLaunchArgument("output", default_value="trajectory", description="trajectory or velocity"),
             DeclareLaunchArgument(
-                "controller", default_value="default", description="active one; forward_velocity_controller for velocity"
+                "controller",
+                default_value="default",
+                description="active one; forward_velocity_controller for velocity",
             ),
             DeclareLaunchArgument("rviz", default_value="true", description="start RViz"),
             Node(
