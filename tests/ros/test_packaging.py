@@ -93,7 +93,7 @@ def started_by(file):
         (
             "simulation.launch.py",
             ["sim_node", "admittance_node", "robot_state_publisher", "rviz2"],
-            ["parameters", "output", "controller", "rviz"],
+            ["parameters", "output", "controller", "driver", "rviz"],
         ),
         ("real_robot.launch.py", ["admittance_node"], ["parameters", "output", "calibration_file", "wrench_topic"]),
         ("wrench_pipeline.launch.py", ["wrench_node"], ["parameters", "calibration_file", "raw_topic"]),
