@@ -15,6 +15,7 @@ from ur_admittance.ros.sim.controllers import BEST_EFFORT, STOPPER_S, STRICT
 from ur_admittance.ros.sim.driver import Driver
 from ur_admittance.ros.sim.generations import GENERATIONS, JTC, POSITION, SCALED, VELOCITY, generation
 from ur_admittance.ros.sim.robot import SafetyMode
+from ur_admittance.ros.sim.tcp import PendantTcp
 from ur_admittance.ros.sim.trajectory import EMPTY, Message, Point, Trajectory
 from ur_admittance.ros.sim.trajectory_controller import Goal, Tolerances, TrajectoryController
 from ur_admittance.simulation import Tool, World
@@ -295,8 +296,21 @@ def towards(driver, change, time_ms=100.0, name=""):
     return driver.trajectory(name or driver.controllers.active, message(point(goal, time_ms)), T0)
 
 
+def test_joints_in_another_order_are_sorted_by_name(driver):
+    double = driver()
+    start, goal = double.world.q.copy(), double.world.q + 0.02 * np.arange(6)
+    turned = message(point(goal[::-1], 200), joints=JOINTS[::-1])
+    assert double.trajectory(SCALED, turned, T0) == ""
+    run(double, 0.5)
+    assert double.world.q - start == pytest.approx(0.02 * np.arange(6), abs=2e-3)
+
+
 def test_a_velocity_controller_without_a_watchdog_moves_on_for_ever(driver):
-    double = driver(initial=VELOCITY)
+    double = driver(initial=POSITION)
+    double.forward(VELOCITY, np.full(6, 0.3))  # inactive: forgotten
+    double.controllers.switch([VELOCITY], [POSITION], STRICT, double.world.q)
+    run(double, 0.1)
+    assert np.abs(double.world.qd).max() < 1e-6
     start = double.world.q.copy()
     assert double.forward(VELOCITY, np.array([0.2, 0, 0, 0, 0, 0.0])) == ""
     run(double, 2.0)
@@ -327,9 +341,10 @@ def test_a_number_that_is_not_finite_stops_the_robot_or_is_refused(driver, name)
     assert bool(reason) == (name == "jazzy")
     assert (double.robot.safety == SafetyMode.PROTECTIVE_STOP) == (name == "humble")
     double = driver(name)
-    towards(double, np.nan)
+    towards(double, np.array([0.01, 0.0, np.nan, 0.0, 0.0, 0.0]))
     run(double, 0.2)
-    assert double.robot.safety == SafetyMode.PROTECTIVE_STOP
+    assert "joint 2 was told to move at nan rad/s" in double.robot.stops[0]
+    assert np.isfinite(double.world.q).all()
 
 
 def test_a_stream_faster_than_the_joint_is_a_protective_stop(driver):
@@ -342,6 +357,14 @@ def test_a_stream_faster_than_the_joint_is_a_protective_stop(driver):
 
     run(double, 0.3, send)
     assert "its limit is 3.14" in double.robot.stops[0]
+
+
+def test_an_arm_that_leaves_its_path_is_a_protective_stop(driver):
+    double = driver()
+    double.robot.watch(double.world.q + 0.19, ZERO, 0.0)
+    assert not double.robot.stops
+    double.robot.watch(double.world.q + 0.21, ZERO, 0.0)
+    assert "0.210 rad from its path" in double.robot.stops[0]
 
 
 def test_the_program_stops_and_starts_and_controllers_with_it(driver):
@@ -398,6 +421,20 @@ def test_a_wrong_number_of_speeds_ends_the_controller_from_jazzy_on(driver):
         assert double.forward(VELOCITY, np.zeros(5)) == "5 numbers, must be 6"
         run(double, 0.01)
         assert double.controllers.active == (VELOCITY if name == "humble" else "")
+
+
+def test_the_wrench_is_about_the_tcp_and_without_the_payload():
+    turn = np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # R_base_flange, and R_flange_tcp
+    gravity = np.array([0.0, 0.0, -10.0])
+    tcp = PendantTcp([0.1, 0.0, 0.2, 0.0, 0.0, np.pi / 2], mass=2.0, center=[0.0, 0.05, 0.0])
+    weight = [0.0, 0.0, -20.0, -1.0, 0.0, 0.0]  # [0, 0.05, 0] x [0, 0, -20]
+    assert tcp.wrench(np.array(weight), turn, gravity) == pytest.approx(ZERO, abs=1e-12)
+    pushed = np.array([0.0, 3.0, 0.0, 0.0, 0.0, 0.0])  # along y of the flange: x of the TCP
+    about = [3.0, 0.0, 0.0, 0.0, -0.6, -0.3]  # -[0.1, 0, 0.2] x [0, 3, 0] = [0.6, 0, -0.3], in TCP axes
+    assert tcp.wrench(weight + pushed, turn, gravity) == pytest.approx(np.array(about), abs=1e-12)
+    position, quaternion = tcp.pose(np.eye(3), np.zeros(3))
+    assert position == pytest.approx([-0.1, 0.0, 0.2])
+    assert np.abs(quaternion) == pytest.approx(np.sqrt([0.0, 0.0, 0.5, 0.5]), abs=1e-12)
 
 
 def test_lyrical_has_no_scaled_controller():

@@ -93,7 +93,7 @@ def started_by(file):
         (
             "simulation.launch.py",
             ["sim_node", "admittance_node", "robot_state_publisher", "rviz2"],
-            ["parameters", "output", "rviz"],
+            ["parameters", "output", "controller", "driver", "rviz"],
         ),
         ("real_robot.launch.py", ["admittance_node"], ["parameters", "output", "calibration_file", "wrench_topic"]),
         ("wrench_pipeline.launch.py", ["wrench_node"], ["parameters", "calibration_file", "raw_topic"]),
@@ -114,7 +114,7 @@ def test_the_parameter_files_are_accepted_by_the_nodes_they_are_for():
     from ur_admittance.params.yaml import load_values
     from ur_admittance.ros import admittance_node, wrench_node
     from ur_admittance.ros.parameters import from_ros
-    from ur_admittance.ros.sim import node as sim_node
+    from ur_admittance.ros.sim import options as sim_node
 
     tables = {
         "ur_sim": {**sim_node.PARAMETERS, **sim_node.LIVE},

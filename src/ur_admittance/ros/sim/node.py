@@ -24,6 +24,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rosgraph_msgs.msg import Clock
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 
 from ur_admittance.core.records import AT_REST
 from ur_admittance.errors import ParameterError, SimulationError, UrAdmittanceError
@@ -106,7 +107,8 @@ class SimNode(Node):  # type: ignore[misc]
         offer(self, push=self._push, let_go=self._let_go, set_environment=self._set_environment, reset=self._reset)
         offer(self, protective_stop=status.protective_stop, unlock=status.unlock)
         offer(self, stop_program=status.stop, resume=status.play, switch=self._switch)
-        offer(self, report=self._report, clear_report=self._clear_report)
+        offer(self, clear_report=self._clear_report)
+        self.create_service(Trigger, "~/report", self._answer_report)
         self._reports = self.create_publisher(String, "~/report", LATCHED)
         self.create_timer(1.0, lambda: self._reports.publish(String(data=self._report())))
 
@@ -223,6 +225,11 @@ class SimNode(Node):  # type: ignore[misc]
                 robot_mode=driver.robot.mode.name,
                 safety_mode=driver.robot.safety.name,
             )
+
+    def _answer_report(self, request: Any, response: Any) -> Any:
+        """Not in the log: tests ask often."""
+        response.success, response.message = True, self._report()
+        return response
 
     def _clear_report(self) -> str:
         with self.lock:

@@ -80,7 +80,7 @@ class TrajectoryController:
         self.desired = Point(EMPTY)  # what it wants at the time of the last update
         self.why_held = ""  # the last reason for holding that was not asked for
         self.goal: Goal | None = None
-        self._tolerances = Tolerances()
+        self._tolerances = Tolerances()  # those of the last goal count for messages of the topic, too (on_configure)
         self._trajectory: Trajectory | None = None
         self._new: Message | None = None
         self._time_ns = 0  # traj_time_
@@ -94,7 +94,6 @@ class TrajectoryController:
         (hardware_interface.cpp, perform_command_mode_switch)."""
         self._trajectory = None
         self._measured = self._commanded = self.desired = Point(np.array(q), np.zeros(len(q)))
-        self._tolerances = Tolerances()
         self.active = True
         self._hold()
 
