@@ -19,10 +19,14 @@ import time
 from pathlib import Path
 
 import numpy as np
+from std_msgs.msg import Float64MultiArray
+from trajectory_msgs.msg import JointTrajectory
 
 from . import interfaces
 from .client import Client
+from .processes import WRENCH as DRIVER_WRENCH
 from .processes import Processes
+from .relay import JOINTS, WRENCH, Relay
 from .watched import Setup, flange_position, steady_speed
 
 FORCE, D, THRESHOLD = 8.0, 2 * 0.8 * (8 * 200) ** 0.5, 1.5
@@ -41,16 +45,22 @@ MOVING = 2e-3  # [rad/s]
 class Scene:
     """One driver, one node, one hand."""
 
-    def __init__(self, client, driver, output, node=None, sim=None):
+    def __init__(self, client, driver, output, node=None, sim=None, relayed=False, ignored=False):
+        """relayed: the node hears the driver through a relay; ignored: its commands go nowhere."""
         self.client, self.driver, self.output = client, driver, output
         self.processes = Processes(Path(tempfile.mkdtemp(prefix="driver_table_")))
         self.sim_parameters = {"driver": driver, "unlock_delay": 0.5, **(sim or {})}
         if output == "velocity":
             self.sim_parameters["controller"] = "forward_velocity_controller"
-        self.sim = self.processes.start("sim_node", self.sim_parameters)
-        self.node = self.processes.start("admittance_node", {**NODE, "output": output, **(node or {})})
+        sim_names = {"/joint_states": JOINTS, DRIVER_WRENCH: WRENCH} if relayed else None
+        nowhere = {endpoint(driver, output): "/nowhere"} if ignored else None
+        self.sim = self.processes.start("sim_node", self.sim_parameters, remap=sim_names)
+        self.node = self.processes.start("admittance_node", {**NODE, "output": output, **(node or {})}, remap=nowhere)
         client.forget()
         self.setup = Setup(self.processes, client)
+        self.relay = Relay(client) if relayed else None
+        if ignored:
+            self._nowhere = client.listen(JointTrajectory if output == "trajectory" else Float64MultiArray, "/nowhere")
         self._hand = threading.Event()
         self._thread = None
 
@@ -60,6 +70,8 @@ class Scene:
     def __exit__(self, *error):
         self.let_go()
         self.processes.stop()
+        if self.relay is not None:
+            self.relay.close()
         if error[0] is not None:
             print(self.processes.logs(), file=sys.stderr)  # noqa: T201
 
@@ -99,7 +111,7 @@ class Scene:
         moving = [t for t, m in after if max(map(abs, m.velocity)) > MOVING]
         last = moving[-1] if moving else since
         start = flange_position(after[0][1])
-        end = flange_position([m for t, m in after if t >= last][0])
+        end = flange_position(next(m for t, m in after if t >= last))
         return last - since, float(np.linalg.norm(end - start))
 
 
@@ -141,7 +153,7 @@ def driver_dies(scene):
     scene.sim = scene.processes.start("sim_node", scene.sim_parameters)
     scene.client.until(lambda: scene.setup.joints and time.monotonic() - scene.setup.joints[-1][0] < 0.1, 60)
     begin = time.monotonic()
-    scene.client.until(lambda: scene.report() is not None, 60)
+    scene.client.clients.clear()  # those of the dead driver
     return begin
 
 
@@ -168,12 +180,34 @@ def inactive_controller(scene):
     return begin
 
 
-def nan_wrench(scene):
-    scene.at_speed()
+def spoiled(change):
+    """The relay stops passing something on, or spoils it, while the hand pushes."""
+
+    def case(scene):
+        scene.at_speed()
+        begin = time.monotonic()
+        change(scene.relay)
+        scene.setup.wait_for(life="inactive", timeout=10.0)
+        scene.relay.joints_on = scene.relay.wrench_on = True
+        scene.relay.spoilt = False
+        return begin
+
+    return case
+
+
+def ignored(scene):
+    """Commands that nobody obeys: the lead stays bounded, and it is a fault."""
     begin = time.monotonic()
-    scene.let_go()
-    scene.setup.push((float("nan"),) * 6, 0.1)
+    scene.at_speed()
+    scene.setup.wait_for(life="inactive", timeout=10.0)
     return begin
+
+
+def endpoint(driver, output):
+    scaled = "" if driver == "lyrical" else "scaled_"
+    if output == "velocity":
+        return "/forward_velocity_controller/commands"
+    return f"/{scaled}joint_trajectory_controller/joint_trajectory"
 
 
 CASES = {
@@ -184,7 +218,12 @@ CASES = {
     "protective stop, resume": protective_stop,
     "controller deactivated": inactive_controller,
     "driver killed, restarted": driver_dies,
+    "wrench lost": spoiled(lambda relay: setattr(relay, "wrench_on", False)),
+    "joint states lost": spoiled(lambda relay: setattr(relay, "joints_on", False)),
+    "wrench NaN": spoiled(lambda relay: setattr(relay, "spoilt", True)),
+    "commands ignored": ignored,
 }
+RELAYED = ("wrench lost", "joint states lost", "wrench NaN")
 
 
 def push_speed(scene):
@@ -197,7 +236,9 @@ def push_speed(scene):
 
 
 def run_case(client, driver, output, name):
-    with Scene(client, driver, output) as scene:
+    if name == "commands ignored" and output == "action":
+        raise AssertionError("not for actions: a goal that nobody takes is rejected")
+    with Scene(client, driver, output, relayed=name in RELAYED, ignored=name == "commands ignored") as scene:
         scene.bring_up()
         row = {"driver": driver, "output": output, "case": name}
         if name == "push":
@@ -213,6 +254,40 @@ def run_case(client, driver, output, name):
         row["stops"] = report["protective_stops"]
         row["reason"] = scene.setup.state().get("reason", "")
         return row
+
+
+PUSHES = {"x": 0, "y": 1, "z": 2, "torque z": 5}
+
+
+def tcp_case(client, driver, push):
+    """Pendant TCP 150 mm out and a quarter turn about z: the flange must move with the hand, whatever the frame."""
+    axis = PUSHES[push]
+    size = FORCE if axis < 3 else 0.8
+    sim = {"pendant.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, float(np.pi / 2)]}
+    with Scene(client, driver, "trajectory", sim=sim) as scene:
+        scene.bring_up()
+        wrench = [0.0] * 6
+        wrench[axis] = size
+        before = time.monotonic()
+        scene.push(wrench)
+        time.sleep(2.2)
+        scene.let_go()
+        picked = [m for t, m in scene.setup.twists if before + 1.0 < t < before + 2.0]
+        twist = np.median(
+            [
+                [*(getattr(m.twist.linear, a) for a in "xyz"), *(getattr(m.twist.angular, a) for a in "xyz")]
+                for m in picked
+            ],
+            axis=0,
+        )
+        across = np.delete(twist[:3] if axis < 3 else twist[3:], axis % 3)
+        return {
+            "driver": driver,
+            "push": push,
+            "speed": float(twist[axis]),
+            "across": float(np.abs(across).max()),
+            "frame": str(scene.client.parameter("sensor.position")),
+        }
 
 
 HEAD = (
@@ -244,10 +319,19 @@ def main():
     parser.add_argument("--drivers", nargs="+", default=["humble", "jazzy", "lyrical"])
     parser.add_argument("--outputs", nargs="+", default=["trajectory", "velocity", "action"])
     parser.add_argument("--cases", nargs="+", default=["push", *CASES])
+    parser.add_argument("--tcp", action="store_true", help="the table of pushes with the pendant's TCP elsewhere")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
     use_generated_messages()
     client, rows = Client(), []
+    if arguments.tcp:
+        try:
+            for driver in arguments.drivers:
+                for push in PUSHES:
+                    print(tcp_case(client, driver, push), flush=True)  # noqa: T201
+        finally:
+            client.close()
+        return
     print("| " + " | ".join(HEAD) + " |\n|" + "---|" * len(HEAD))  # noqa: T201
     try:
         for driver in arguments.drivers:

@@ -40,7 +40,7 @@ def test_the_pipeline_removes_the_tool_and_moves_the_wrench_to_the_probe(process
     client.until(lambda: len(probe) > 50, 60, "wrenches at the probe")
     assert np.linalg.norm(newest(client, raw)[:3]) == pytest.approx(MASS * 9.80665, rel=0.01)
     assert np.abs(newest(client, sensor)).max() < 0.02
-    assert sensor[-1][1].header.frame_id == "tool0"
+    assert sensor[-1][1].header.frame_id == "tool0_controller"  # as the raw ones
     client.set_parameter("push.wrench", [0.0, 10.0, 0.0, 0.0, 0.0, 0.0], "/ur_sim")
     client.set_parameter("push.duration", 30.0, "/ur_sim")
     client.trigger("/ur_sim/push")

@@ -47,7 +47,8 @@ class ArmNode(SchemaParameters, Node):  # type: ignore[misc]
             may_command=driving,
             driving=driving,
         )
-        return RosRobot(settings, self, RobotSearch(self, timeout))
+        self.search = RobotSearch(self, timeout)
+        return RosRobot(settings, self, self.search)
 
     @contextmanager
     def calm_arm(self, wrench_topic: str | None, driving: bool = True) -> Iterator[CalmArm]:

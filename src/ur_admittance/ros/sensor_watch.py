@@ -14,7 +14,7 @@ ABSENT, PRESENT = 0.25, 0.75  # of the weight: what counts as none of it, and as
 
 
 class SensorWatch:
-    """node: AdmittanceNode, whose parameters say where the sensor is. All in the executor's thread."""
+    """node: its parameters say where the sensor is, its `search` knows the frames. All in one thread."""
 
     def __init__(self, node: Any) -> None:
         self._node = node
@@ -23,8 +23,8 @@ class SensorWatch:
         self._given: dict[str, Any] = {}  # what the user, or a calibration, says about them
 
     def configure(self, robot: RosRobot) -> None:
-        """Wait for the frame in which the wrenches come. RobotError: it stays unknown. sensor.rotation (of a calibration)
-        and sensor.position have the last word, each where it is given."""
+        """Wait for the frame in which the wrenches come. RobotError: it stays unknown. sensor.rotation (calibrations have
+        it) and sensor.position have the last word, each where it is given."""
         node, inputs = self._node, robot.inputs
         if inputs is None:
             return

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import Quaternion, Transform, TransformStamped, Vector3, Wrench, WrenchStamped
+from geometry_msgs.msg import PoseStamped, Quaternion, Transform, TransformStamped, Vector3, Wrench, WrenchStamped
 from numpy.typing import NDArray
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -56,6 +56,15 @@ def stamp_transform(message: Prepared, time_ns: int) -> None:
 def number() -> tuple[Prepared, Array]:
     message = Prepared(Float64(data=MARKS[0]))
     return message, message.doubles(MARKS[:1])
+
+
+def pose(frame: str) -> tuple[Prepared, Array]:
+    """A stamped pose whose seven numbers (position, quaternion) are a view."""
+    marked = PoseStamped(header=Header(frame_id=frame))
+    position, turned = marked.pose.position, marked.pose.orientation
+    position.x, position.y, position.z, turned.x, turned.y, turned.z, turned.w = MARKS[:7]
+    message = Prepared(marked)
+    return message, message.doubles(MARKS[:7])
 
 
 def clock() -> Prepared:

@@ -5,13 +5,14 @@
 | /joint_states | joint_state_broadcaster.cpp: system default QoS, that is a reliable publisher; order of joints: generations.py |
 | /force_torque_sensor_broadcaster/wrench | force_torque_sensor_broadcaster.cpp; frame and point of reference: generations.py, tcp.py |
 | /tf, base to tool0_controller | pose_broadcaster.cpp: tf.publish_rate 0 means every cycle |
+| /tcp_pose_broadcaster/pose | pose_broadcaster.cpp: the same pose, in every cycle |
 | /speed_scaling_state_broadcaster/speed_scaling | speed_scaling_state_broadcaster.cpp, update(): 0 to 100, not latched; its rate is compared as whole seconds, so it publishes in every cycle |
 """  # noqa: E501
 
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
@@ -43,6 +44,8 @@ class States:
         self._percent, self._percentage = messages.number()
         self._wrench = sensor.create_publisher(WrenchStamped, "~/wrench", COMMANDS) if with_wrench else None
         self._wrench_message, self._numbers = messages.wrench(driver.generation.wrench_frame)
+        self._tcp_pose = pose.create_publisher(PoseStamped, "~/pose", COMMANDS).handle.publish_raw
+        self._stamped, self._stamped_pose = messages.pose(BASE)
         self._tf = self._transform = None
         try:
             from tf2_msgs.msg import TFMessage
@@ -60,8 +63,11 @@ class States:
         self._percentage[:] = 100.0 * driver.scaling
         self._scaling(bytes(self._percent.data))
         R, p = driver.flange()
+        position, turned = self.tcp.pose(R, p)
+        self._stamped_pose[:3], self._stamped_pose[3:] = position, turned
+        self._stamped.set_stamp(stamp_ns)
+        self._tcp_pose(bytes(self._stamped.data))
         if self._tf is not None and self._transform is not None:
-            position, turned = self.tcp.pose(R, p)
             self._pose[:3], self._pose[3:] = position, turned
             messages.stamp_transform(self._transform, stamp_ns)
             self._tf.handle.publish_raw(bytes(self._transform.data))
