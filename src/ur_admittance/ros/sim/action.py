@@ -1,4 +1,4 @@
-"""FollowJointTrajectory of one trajectory controller, where control_msgs is installed.
+"""FollowJointTrajectory of one trajectory controller.
 
 Rules: joint_trajectory_controller.cpp, goal_received_callback, goal_accepted_callback, goal_cancelled_callback; results
 and feedback go out with action_monitor_rate, 20 Hz (ur_controllers.yaml). Humble marks a goal that another one replaces
@@ -8,8 +8,12 @@ as canceled without having been asked to, which no action server allows: it is a
 from collections.abc import Callable
 from typing import Any
 
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.node import Node
+from rclpy.task import Future
 
+from ur_admittance.ros.sim.acceptance import refusal
 from ur_admittance.ros.sim.driver import Driver
 from ur_admittance.ros.sim.messages import trajectory
 from ur_admittance.ros.sim.trajectory_controller import Goal, Tolerances
@@ -20,21 +24,14 @@ MONITOR_S = 0.05
 class Action:
     """The server; a goal's result is delivered by a timer that runs only while there is a goal."""
 
-    def __init__(self, node: Node, driver: Driver, name: str, lock: Any, now_ns: Callable[[], int]) -> None:
-        self._driver, self._name, self._lock, self._now_ns = driver, name, lock, now_ns
+    def __init__(self, node: Node, kind: Any, driver: Driver, name: str, lock: Any, now_ns: Callable[[], int]) -> None:
+        """kind: FollowJointTrajectory."""
+        self._kind, self._driver, self._name, self._lock, self._now_ns = kind, driver, name, lock, now_ns
         self._controller = driver.controllers.trajectory[name]
-        self._node, self._server, self._waiting = node, None, dict[bytes, tuple[Any, Goal, Any]]()
-        try:
-            from control_msgs.action import FollowJointTrajectory
-        except ImportError:
-            return
-        from rclpy.action import ActionServer
-        from rclpy.callback_groups import ReentrantCallbackGroup
-
-        self._kind: Any = FollowJointTrajectory
+        self._waiting: dict[bytes, tuple[Any, Goal, Any]] = {}
         self._server = ActionServer(
             node,
-            FollowJointTrajectory,
+            kind,
             "~/follow_joint_trajectory",
             self._execute,
             goal_callback=self._received,
@@ -46,10 +43,6 @@ class Action:
 
     def _received(self, request: Any) -> Any:
         """Accept what the controller would take; it takes it in _execute."""
-        from rclpy.action import GoalResponse
-
-        from ur_admittance.ros.sim.acceptance import refusal
-
         controller = self._controller
         with self._lock:
             reason = "" if controller.active else "goal while the controller is not active"
@@ -60,8 +53,6 @@ class Action:
         return GoalResponse.REJECT if reason else GoalResponse.ACCEPT
 
     def _cancelled(self, handle: Any) -> Any:
-        from rclpy.action import CancelResponse
-
         found = self._waiting.get(bytes(handle.goal_id.uuid))
         if found is not None:
             with self._lock:
@@ -69,8 +60,6 @@ class Action:
         return CancelResponse.ACCEPT
 
     async def _execute(self, handle: Any) -> Any:
-        from rclpy.task import Future
-
         request, result, future = handle.request, self._kind.Result(), Future()
         goal = Goal(self._tolerances(request))
         with self._lock:
@@ -116,5 +105,4 @@ class Action:
         return feedback
 
     def destroy(self) -> None:
-        if self._server is not None:
-            self._server.destroy()
+        self._server.destroy()

@@ -5,6 +5,7 @@ Names of topics: `~/joint_trajectory`, `~/follow_joint_trajectory` (joint_trajec
 while they are inactive. Parameters: ur_controllers.yaml, defaults of joint_trajectory_controller_parameters.yaml.
 """
 
+from collections.abc import Callable
 from typing import Any
 
 from rclpy.node import Node
@@ -62,18 +63,24 @@ def trajectory_parameters(name: str, rules: TrajectoryRules, joints: tuple[str, 
 class Commands:
     """Everything that tells the arm to move. `take` belongs to the cycle."""
 
-    def __init__(self, driver: Driver, lock: Any, rate: float, now_ns: Any) -> None:
+    def __init__(self, driver: Driver, lock: Any, rate: float, now_ns: Callable[[], int], log: Any) -> None:
         self.nodes: list[Node] = []
         self._driver, self._now_ns = driver, now_ns
         self._trajectories: dict[str, Polled] = {}
         self._forward: dict[str, Polled] = {}
         self._actions: list[Action] = []
+        try:
+            from control_msgs.action import FollowJointTrajectory
+        except ImportError:
+            FollowJointTrajectory = None
+            log.info("control_msgs is not installed: no FollowJointTrajectory action")
         joints = driver.controllers.joints
         for name, rules in driver.generation.trajectory.items():
             node = beside(name, trajectory_parameters(name, rules, joints, rate))
             self.nodes.append(node)
             self._trajectories[name] = Polled(node, JointTrajectory, "~/joint_trajectory", EVERY)
-            self._actions.append(Action(node, driver, name, lock, now_ns))
+            if FollowJointTrajectory is not None:
+                self._actions.append(Action(node, FollowJointTrajectory, driver, name, lock, now_ns))
         for name in driver.controllers.forward:
             interface = driver.controllers.interface(name)
             node = beside(name, {"joints": list(joints), "interface_name": interface})

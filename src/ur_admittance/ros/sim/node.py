@@ -99,7 +99,7 @@ class SimNode(Node):  # type: ignore[misc]
             self.create_publisher(Clock, CLOCK_TOPIC, COMMANDS) if self._value("publish_clock") else None
         )
         self._clock_message = messages.clock()
-        self._commands = Commands(self.driver, self.lock, rate, self._now_ns)
+        self._commands = Commands(self.driver, self.lock, rate, self._now_ns, log)
         self._states = States(self.driver, self._pendant_tcp({}), self._value("publish_wrench"), log)
         self._status = status = Status(self.driver, self.lock, rate, log)
         self.beside = [*self._commands.nodes, *self._states.nodes, *status.nodes]  # run.py lets them spin, too
