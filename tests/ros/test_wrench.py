@@ -7,6 +7,8 @@ import time
 import numpy as np
 import pytest
 
+from .watched import NAMES
+
 pytest.importorskip("rclpy")
 
 MASS, COM, TCP = 1.2, [0.01, -0.02, 0.06], [0.0, 0.0, 0.15]
@@ -83,8 +85,8 @@ def test_init_robot_moves_smoothly_to_a_named_configuration(processes, setup_of,
     assert mover.wait(timeout=60) == 0, mover.log.read_text()
     arm.still()
     state = arm.joint_state()
-    home = [0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0]
-    assert np.abs(np.array(state.position) - home).max() < 0.005
+    home = dict(zip(NAMES, [0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0], strict=True))
+    assert all(abs(q - home[name]) < 0.005 for name, q in zip(state.name, state.position, strict=True))
     speeds = np.array([m.velocity for _, m in arm.joints])
     assert 0.05 < np.abs(speeds).max() < 0.6
     refused = processes.start("init_robot", {"configuration": "moon"})
