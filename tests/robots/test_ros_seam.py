@@ -120,13 +120,14 @@ def test_the_guard_brakes_from_the_last_speeds_to_zero_when_the_program_is_silen
     memory[0], memory[1], memory[SPEEDS] = 1.0, 5.0, QD
     assert watch.look() is None
     sent = []
-    for _ in range(400):
+    cycles = 2 * LAST_COMMANDS
+    for _ in range(cycles):
         clock.now += PERIOD_S
         speeds = watch.look()
         if speeds is not None:
             sent.append(speeds.copy())
     first = SILENCE_S / PERIOD_S
-    assert len(sent) < 400 - first + 2
+    assert len(sent) < cycles - first + 2
     steps = np.abs(np.diff(np.array([QD, *sent])[:, 0]))
     assert steps.max() == pytest.approx(BRAKING * PERIOD_S)
     assert not np.array(sent[-LAST_COMMANDS:]).any()

@@ -73,7 +73,8 @@ def test_a_prepared_trajectory_is_what_rclpy_would_have_sent():
     from rclpy.serialization import deserialize_message
     from trajectory_msgs.msg import JointTrajectory
 
-    message = Prepared(trajectory(NAMES, MARKS[:6], MARKS[6:], 0.002))
+    message = Prepared(trajectory(NAMES, [(MARKS[:6], MARKS[6:], 7.5)]))
+    message.set_time(message.time_at(7_500_000_000), 2_000_000)
     message.doubles(MARKS[:6])[:] = range(6)
     message.doubles(MARKS[6:])[:] = [0.5] * 6
     back = deserialize_message(bytes(message.data), JointTrajectory)

@@ -95,7 +95,11 @@ def started_by(file):
             ["sim_node", "admittance_node", "robot_state_publisher", "rviz2"],
             ["parameters", "output", "controller", "driver", "rviz"],
         ),
-        ("real_robot.launch.py", ["admittance_node"], ["parameters", "output", "calibration_file", "wrench_topic"]),
+        (
+            "real_robot.launch.py",
+            ["admittance_node"],
+            ["parameters", "output", "controller", "calibration_file", "wrench_topic"],
+        ),
         ("wrench_pipeline.launch.py", ["wrench_node"], ["parameters", "calibration_file", "raw_topic"]),
     ],
 )

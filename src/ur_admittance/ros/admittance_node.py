@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 from rclpy.clock import Clock, ClockType
 
+from ur_admittance.core.following import STOPPED_ROBOT
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.params import Parameters
@@ -184,7 +185,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             self.refusal = arm.thread.failure or self.refusal
             return
         if controller.mode in (Mode.FAULT, Mode.INACTIVE) or not arm.thread.alive:
-            reason = f"stopped: {robot.complaint}" if robot.complaint else controller.reason
+            told = robot.complaint if controller.status in STOPPED_ROBOT else ""
+            reason = f"stopped: {told}" if told else controller.reason
             self._stop_because(f"{reason} ({arm.thread.failure})" if arm.thread.failure else reason)
             return
         problem = self.sensor.problem(robot)

@@ -23,8 +23,8 @@ class SensorWatch:
         self._given: dict[str, Any] = {}  # what the user, or a calibration, says about them
 
     def configure(self, robot: RosRobot) -> None:
-        """Wait for the frame in which the wrenches come. RobotError: it stays unknown. sensor.rotation (in calibrations)
-        and sensor.position have the last word, each where it is given."""
+        """Wait for the frame in which the wrenches come. RobotError: it stays unknown. sensor.rotation, as in a
+        calibration, and sensor.position have the last word, each where it is given."""
         node, inputs = self._node, robot.inputs
         if inputs is None:
             return

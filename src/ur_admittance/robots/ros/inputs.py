@@ -47,6 +47,7 @@ class Inputs:
 
     def begin(self) -> None:
         """Ages and periods count from now."""
+        self._take_clock()  # nobody may have looked at it for a while
         self._joint_ns = self._wrench_ns = self._read_ns = self.now_ns()
 
     def now_ns(self) -> int:
