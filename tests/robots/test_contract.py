@@ -46,33 +46,24 @@ def rtde(command: str, sensor: str) -> Callable[[], Robot]:
     return make
 
 
-SIM_NODES: dict[str, "subprocess.Popen[bytes]"] = {}
+SIM_NODES: list["subprocess.Popen[bytes]"] = []
+DOMAIN = random.SystemRandom().randint(1, 98)
 
 
-def sim_node(controller: str) -> "subprocess.Popen[bytes]":
-    """The double of the driver in another process, on this machine only, with that controller active; slower than real
-    time, so that a busy machine loses no cycle. Only one at a time: another controller is another process."""
-    if controller not in SIM_NODES:
-        end_sim_nodes()
-        os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-        os.environ.setdefault("ROS_DOMAIN_ID", str(random.SystemRandom().randint(1, 100)))
-        parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.6}
-        parameters |= {"realtime_priority": 10, "controller": controller}
-        given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
-        given += ["-r", "/force_torque_sensor_broadcaster/wrench:=/wrist_ft_sensor"]
-        command = [sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given]
-        SIM_NODES[controller] = subprocess.Popen(command)
-    return SIM_NODES[controller]
-
-
-def end_sim_nodes() -> None:
-    while SIM_NODES:
-        _, process = SIM_NODES.popitem()
-        process.terminate()
-        try:
-            process.wait(timeout=20)
-        except subprocess.TimeoutExpired:
-            process.kill()
+@cache
+def sim_node(controller: str) -> tuple["subprocess.Popen[bytes]", str]:
+    """The double of the driver in another process, on this machine only, with that controller active, and its domain;
+    slower than real time, so that a busy machine loses no cycle."""
+    os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
+    domain = str(DOMAIN + len(SIM_NODES))
+    parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.6, "realtime_priority": 10}
+    parameters["controller"] = controller
+    given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
+    given += ["-r", "/force_torque_sensor_broadcaster/wrench:=/wrist_ft_sensor"]
+    command = [sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given]
+    process = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": domain})
+    SIM_NODES.append(process)
+    return process, domain
 
 
 def ros(output: str) -> Callable[[], Robot]:
@@ -80,7 +71,9 @@ def ros(output: str) -> Callable[[], Robot]:
         from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 
         controller = "forward_velocity_controller" if output == "velocity" else "default"
-        assert sim_node(controller).poll() is None
+        process, domain = sim_node(controller)
+        assert process.poll() is None
+        os.environ["ROS_DOMAIN_ID"] = domain
         return RosRobot(RosSettings(output=output, sim_time=True, timeout=90.0))  # it may have to compile first
 
     return make
@@ -103,7 +96,12 @@ def end_of_processes() -> Iterator[None]:
     yield
     if emulator.cache_info().currsize:
         emulator().stop()
-    end_sim_nodes()
+    for process in SIM_NODES:
+        process.terminate()
+        try:
+            process.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            process.kill()
 
 
 class Driver:

@@ -19,7 +19,7 @@ from ur_admittance.ros.sim import messages
 from ur_admittance.ros.sim.action import Action
 from ur_admittance.ros.sim.beside import beside
 from ur_admittance.ros.sim.driver import Driver
-from ur_admittance.ros.sim.generations import JTC, SCALED, TrajectoryRules
+from ur_admittance.ros.sim.generations import SCALED, TrajectoryRules
 from ur_admittance.ros.sim.trajectory_controller import GOAL_TIME, GOAL_TOLERANCE, PATH_TOLERANCE
 
 # The controllers subscribe with the system's default; wanting reliable publishers is stricter. Deep enough that every
@@ -50,13 +50,10 @@ def trajectory_parameters(name: str, rules: TrajectoryRules, joints: tuple[str, 
     interface = "speed_scaling/speed_scaling_factor"
     if name == SCALED:
         found["speed_scaling_interface_name"] = interface
-    if name == JTC and rules.sampling != "now":  # since Jazzy
+    elif not rules.end_velocity:  # since Jazzy
         found["interpolate_from_desired_state"] = False
         found["speed_scaling.state_interface"] = interface if rules.scaled else ""
-    if rules.blends:
-        found["allow_trajectory_replacement"] = True
-    elif rules.sampling != "now" or rules.end_velocity:
-        found["open_loop_control"] = False  # gone in 6.0
+    found["allow_trajectory_replacement" if rules.blends else "open_loop_control"] = rules.blends  # since and until 6
     return found
 
 
