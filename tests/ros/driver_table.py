@@ -104,7 +104,7 @@ class Scene:
         self.push()
         time.sleep(seconds)
 
-    def standstill(self, since, longest=4.0):
+    def standstill(self, since, longest=2.0):
         """(seconds, metres) from `since` until no joint moves any more, watched for `longest` [s]."""
         time.sleep(longest)
         after = [(t, m) for t, m in self.setup.joints if t >= since]

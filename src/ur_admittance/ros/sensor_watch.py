@@ -9,6 +9,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.robot import RosRobot
 from ur_admittance.robots.ros.sensor_place import Place, moved, must_stand
 
+OLD_S = 0.02  # a joint state that is older says nothing about a frame on /tf
 LEAST_WEIGHT = 2.0  # [N] of a tool: less cannot be told from the sensor's own error
 ABSENT, PRESENT = 0.25, 0.75  # of the weight: what counts as none of it, and as all
 
@@ -62,7 +63,7 @@ class SensorWatch:
         inputs, place = robot.inputs, self._place
         if inputs is None:
             return ""
-        if place is None or not place.moving:
+        if place is None or not place.moving or inputs.joint_age() > OLD_S:
             return inputs.other_frame()
         return inputs.other_frame() or moved(place, self._find(robot), inputs, robot.model)
 

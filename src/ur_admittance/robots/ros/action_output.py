@@ -24,8 +24,8 @@ Array = NDArray[np.float64]
 
 ACTION = "/scaled_joint_trajectory_controller/follow_joint_trajectory"
 GOAL_PERIOD_S = 0.05
-JOIN_S = 0.05
-HOLD_S = 0.12  # one goal may be late
+JOIN_S = 0.08  # sooner, the speed with which a goal catches up would show
+HOLD_S = 0.15  # one goal may be late
 LONGEST_WAIT_S = 0.5  # for an answer: then the next goal goes out all the same
 LONGEST_LEAD_S = 0.025
 MOST_RETRIES = 5

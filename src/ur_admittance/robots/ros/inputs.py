@@ -67,6 +67,10 @@ class Inputs:
     def wrench_frame(self) -> str:
         return self._wrench_reader.frame_id
 
+    def joint_age(self) -> float:
+        """Of the newest joint state [s]."""
+        return 1e-9 * (self.now_ns() - self._joint_ns)
+
     def wrench_source(self) -> str:
         """Topic of the wrench, and the nodes that publish there."""
         return "" if self._wrench is None else " ".join([self._wrench.topic, *self._wrench.publisher_names()])
