@@ -16,8 +16,8 @@ from ur_admittance.core.records import Status
 from ur_admittance.robots.ros.cdr import HEAD
 from ur_admittance.robots.ros.polled import LATCHED, Polled
 
-FOLDER = "/io_and_status_controller"
-PROGRAM_TOPIC = f"{FOLDER}/robot_program_running"
+PROGRAM_TOPIC = "/io_and_status_controller/robot_program_running"
+SAFETY_TOPIC, MODE_TOPIC = "/io_and_status_controller/safety_mode", "/io_and_status_controller/robot_mode"
 SAFETY_WORDS = {
     1: "NORMAL",
     2: "REDUCED",
@@ -76,14 +76,14 @@ class RobotStatus:
     """The newest of the three; without ur_dashboard_msgs only whether the program runs. For one thread."""
 
     def __init__(self, node: Node) -> None:
-        kinds: list[tuple[type, str]] = [(Bool, "robot_program_running")]
+        kinds: list[tuple[type, str]] = [(Bool, PROGRAM_TOPIC)]
         try:
             from ur_dashboard_msgs.msg import RobotMode, SafetyMode
         except ImportError:
             pass
         else:
-            kinds += [(SafetyMode, "safety_mode"), (RobotMode, "robot_mode")]
-        self._topics = [(Polled(node, kind, f"{FOLDER}/{name}", LATCHED), name) for kind, name in kinds]
+            kinds += [(SafetyMode, SAFETY_TOPIC), (RobotMode, MODE_TOPIC)]
+        self._topics = [(Polled(node, kind, topic, LATCHED), topic) for kind, topic in kinds]
         self._values: dict[str, Any] = {}
         self._turn = 0
         self.status, self.word = Status.OK, ""
@@ -91,16 +91,16 @@ class RobotStatus:
     def poll(self) -> None:
         """Look at one topic; the next call looks at the next one."""
         self._turn = (self._turn + 1) % len(self._topics)
-        polled, name = self._topics[self._turn]
+        polled, topic = self._topics[self._turn]
         data = polled.take()
         if data is None or len(data) <= HEAD:
             return
         byte = data[HEAD]
-        self._values[name] = bool(byte) if name == "robot_program_running" else byte
-        if name == "robot_mode" and byte > 127:
-            self._values[name] = byte - 256
+        self._values[topic] = bool(byte) if topic == PROGRAM_TOPIC else byte
+        if topic == MODE_TOPIC and byte > 127:
+            self._values[topic] = byte - 256
         get = self._values.get
-        self.status, self.word = verdict(get("safety_mode"), get("robot_mode"), get("robot_program_running"))
+        self.status, self.word = verdict(get(SAFETY_TOPIC), get(MODE_TOPIC), get(PROGRAM_TOPIC))
 
     def look(self) -> None:
         """At all of them."""
