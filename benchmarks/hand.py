@@ -16,17 +16,16 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.contact.guiding import motion
+from benchmarks.unavoidable import unavoidable
 from ur_admittance.apps.campaign.checks import oscillation
 from ur_admittance.apps.campaign.draft import Draft, blend
-from ur_admittance.apps.campaign.draw import chance, log_uniform, pick, tcp_jacobian
+from ur_admittance.apps.campaign.draw import chance, log_uniform, pick
 from ur_admittance.apps.campaign.touching import bent, surface
 from ur_admittance.core.records import Status
-from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters, preset
 from ur_admittance.simulation import Case, Trace, simulate
 
@@ -40,8 +39,6 @@ BOUNCE = 1.0  # [N] peak to peak ...
 NOISE = 10.0  # ... beside this many standard deviations of the sensor's noise
 TOUCHED = 0.5  # [N] of the surface
 PHYSICS_STEP = 1e-3  # [s]
-STEP = 1e-4  # [s] of the bound
-HORIZON = 0.15  # [s] within which the best braking has stopped any tool
 
 
 @dataclass(frozen=True)
@@ -141,41 +138,6 @@ def draw_free(number: int) -> tuple[Case, dict[str, Any]]:
     return case, {"number": number, "law": law, "grip": grip, "hand_mass": hand_mass}
 
 
-def unavoidable(case: Case, speed: float, hand: float) -> float:
-    """Force [N] in the sensor that no controller could avoid. The tool touches with ``speed`` [m/s] while a hand
-    presses with ``hand`` [N]; the arm moves on for the dead time (sensor, one period, servo), then brakes as hard as
-    the limits of acceleration allow, through the servo's lag. In joint space, y: command after the lag, n: normal,
-
-        M q'' = kp (y - q) + kd (y' - q') + J^T n (hand - K x),   x = n . J q: how deep the tool is in the surface
-    """
-    model, world = robot_model(case.robot), case.world(look=False)
-    M = np.zeros((6, 6))
-    mujoco.mj_fullM(world.mj_model, world.mj_data, M)
-    _, _, records, *_ = world.engine(case.script.period)
-    kp, kd, inverse = records[0]["kp"], records[0]["kd"], np.linalg.inv(M)
-    J = tcp_jacobian(model, np.array(case.q), case.tool)
-    into = -case.environment.normal @ J[:3]  # depth for a change of the joints
-    way = np.linalg.lstsq(J, np.r_[-case.environment.normal, np.zeros(3)], rcond=None)[0]  # joints for 1 m straight in
-    limits = np.array(case.parameters.joint_limits.acceleration) / np.maximum(np.abs(way), 1e-9)
-    brake, lag = min(case.parameters.max_linear_acceleration, float(limits.min())), 2.0 * math.pi * case.servo.lag_hz
-    dead = case.servo.delay + case.sensor.delay + case.script.period
-    command, y, rate, peak = speed / lag, 0.0, speed, 0.0
-    q = np.linalg.solve(np.diag(kp), into * hand)  # bent by the hand
-    start, qd = float(into @ q), way * speed
-    for i in range(round(HORIZON / STEP)):
-        if i * STEP > dead:
-            rate = max(rate - brake * STEP, -speed)
-        command += rate * STEP
-        yd = lag * (command - y)
-        y += yd * STEP
-        depth = max(0.0, float(into @ q) - start)
-        qdd = inverse @ (kp * (way * y - q) + kd * (way * yd - qd) + into * (hand - case.environment.stiffness * depth))
-        qd += qdd * STEP
-        q += qd * STEP
-        peak = max(peak, case.environment.stiffness * depth + case.tool.mass * float(into @ qdd) - hand)
-    return peak
-
-
 def measure(case: Case, trace: Trace, known: dict[str, Any]) -> Outcome:
     period = case.script.period
     normal = case.environment.normal
@@ -188,7 +150,7 @@ def measure(case: Case, trace: Trace, known: dict[str, Any]) -> Outcome:
     stopped = np.flatnonzero(status != 0)
     stop = Status(int(status[stopped[0]])).name if len(stopped) else ""
     limit = case.parameters.safety.max_force
-    bound = unavoidable(case, speed, float(-trace.hand[first, :3] @ normal)) if stop == "OVER_FORCE" else 0.0
+    bound = unavoidable(case, trace, first) if stop == "OVER_FORCE" and first > 0 else 0.0
     pairs = max(1, round(2.0 * PHYSICS_STEP / period))  # a light wrist may flip from one physics step to the next
     rows, slow = round(WINDOW / period / pairs), round(SLOW / period / pairs)
     noise = NOISE * case.sensor.noise_force

@@ -146,6 +146,8 @@ def status() -> str:
             r"\{(0|1)(ms|mm)?(:[^}]*)?\}", lambda m: "*value*" if m[1] == "0" else "*limit*", SENTENCES[code]
         )
         words = words.replace("{input}", "*joint state, wrench or reference*")
+        words = words.replace("{first}", "*one body*").replace("{second}", "*another*")
+        words = words.replace("{closed}", "*a body would be too near to another, or the tool outside the workspace*")
         body.append([int(code), f"`{code.name}`", words, REMEDIES.get(code, "")])
     return rows(["code", "name", "what it says", "what to do"], body)
 

@@ -16,15 +16,20 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def missing(component: str) -> None:
-    """Call when an optional component is not installed: skips on a desk, fails in CI, where nothing may be missing."""
-    sentence = f"{component} is not installed"
+def skip_or_fail(sentence: str) -> None:
+    """Skips on a desk, fails in CI, where nothing may be missing."""
     if os.environ.get("UR_ADMITTANCE_CI"):
         pytest.fail(sentence)
     pytest.skip(sentence)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
+def missing():
+    """missing("chromium is not installed"): call when an optional component is not there."""
+    return skip_or_fail
+
+
+@pytest.fixture(scope="session")
 def optional():
     """optional("rclpy") imports a module or handles its absence as `missing` does."""
 
@@ -32,6 +37,6 @@ def optional():
         try:
             return __import__(module, fromlist=["_"])
         except ImportError:
-            return missing(module)
+            return skip_or_fail(f"{module} is not installed")
 
     return load

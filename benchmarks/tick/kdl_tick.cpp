@@ -298,27 +298,23 @@ class Controller {
     return std::min(std::sqrt(std::max(speed, 0.25 * limit) * limit), k_.near_rate * room);
   }
 
-  // low and high of each joint speed. Returns the side to which the elbow is a gate: -1 low, 1 high, 0 it is none.
-  int joint_bounds(double time, double dt, Vector6& low, Vector6& high) const {
-    int gate = 0;
+  // low and high of each joint speed; the edge of the reach is a row, too.
+  void joint_bounds(double time, double dt, Vector6& low, Vector6& high, Rows& rows) const {
     for (int i = 0; i < 6; ++i) {
       const double present = qd_command[i], step = p_.acceleration[i] * dt;
       double up = std::min(approach_speed(p_.upper[i] - q_command[i], present, time, dt), top_speed(i, 1.0));
       double down = std::min(approach_speed(q_command[i] - p_.lower[i], -present, time, dt), top_speed(i, -1.0));
       if (i == k_.elbow && p_.elbow_margin > 0.0) {
         const double bend = q_command[i], room = std::abs(bend) - p_.elbow_margin;
-        const double straighten = approach_speed(room, bend > 0.0 ? -present : present, time, dt);
+        const double closing = bend > 0.0 ? -present : present;
+        const double straighten = approach_speed(room, closing, time, dt);
         double& side = bend > 0.0 ? down : up;
-        if (straighten < side) {
-          side = straighten;
-          gate = bend > 0.0 ? -1 : 1;
-        }
+        side = std::min(side, straighten);
+        if (straighten < p_.velocity[i]) rows.put_joint(i, bend > 0.0 ? -1.0 : 1.0, std::max(straighten, closing - step));
       }
       high[i] = clip(up, present - step, present + step);
       low[i] = clip(-down, present - step, present + step);
-      if (i == k_.elbow && gate != 0 && (gate > 0 ? high[i] != up : low[i] != -down)) gate = 0;
     }
-    return gate;
   }
 
   bool far_from_walls(double time) const {
@@ -384,8 +380,7 @@ class Controller {
     const Vector6 brake = keep * qd_command;
     Vector6 low, high;
     Rows rows;
-    const int gate = joint_bounds(time, dt, low, high);
-    if (gate != 0) rows.put_joint(k_.elbow, gate, gate > 0 ? high[k_.elbow] : -low[k_.elbow]);
+    joint_bounds(time, dt, low, high, rows);
     put_walls(now, time, dt, rows);
 
     shape(V, dt);
@@ -394,7 +389,7 @@ class Controller {
       slide(sigma, brake, rows, qd);
       V = J_ * qd;
     }
-    if (calm_curve(q_middle, sigma, C, V, qd, dt) && !rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
+    if (calm_curve(q_middle, sigma, V, qd, dt) && !rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
     realised = J_ * qd;
     double caps[2], most[2];
     for (int part = 0; part < 2; ++part) {  // norm_bounds
@@ -425,13 +420,21 @@ class Controller {
     }
   }
 
-  bool calm_curve(const Vector6& q, double sigma, const Matrix6& C, Vector6& V, Vector6& qd, double dt) {
-    const double share = curve_speed(q, V, qd, sigma);
+  // The smallest t, 0..1, with |t v - v_prev| <= largest, or the t that comes nearest to that.
+  static double least_share(const Vector3& v, const Vector3& v_prev, double largest) {
+    const double vv = v.squaredNorm(), vp = v.dot(v_prev), pp = v_prev.squaredNorm();
+    if (vv == 0.0) return 0.0;
+    const double root = std::max(vp * vp - vv * (pp - largest * largest), 0.0);
+    return clip((vp - std::sqrt(root)) / vv, 0.0, 1.0);
+  }
+
+  bool calm_curve(const Vector6& q, double sigma, Vector6& V, Vector6& qd, double dt) {
+    double share = curve_speed(q, V, qd, sigma);
     if (share == 1.0) return false;
-    V *= share;
     for (int k = 0; k < 6; k += 3)
-      limit_change(V.segment<3>(k), twist.segment<3>(k), p_.max_acceleration[k / 3] * dt);
-    qd = damped_inverse(J_, C, V);
+      share = std::max(share, least_share(V.segment<3>(k), twist.segment<3>(k), p_.max_acceleration[k / 3] * dt));
+    V *= share;
+    qd *= share;
     return true;
   }
 

@@ -90,6 +90,18 @@ def test_the_margin_tells_a_law_that_is_too_light_for_a_hand() -> None:
     assert margin(light.changed({"admittance.mass": [3.0 * found.lightest_mass] * 3 + [0.8] * 3})).can_be_held
 
 
+def test_the_lightest_axis_is_told_although_another_one_is_weaker_on_surfaces() -> None:
+    law = {
+        "robot.response_time": 0.02,
+        "admittance.mass": [1.0, 8.0, 8.0] + [0.8] * 3,
+        "admittance.damping_ratio": [4.0] + [0.8] * 5,
+    }
+    found = margin(Parameters().changed(law))
+    assert found.axis == 1
+    assert not found.can_be_held
+    assert found.mass < 1.0
+
+
 def test_an_arm_that_bends_before_it_yields_has_no_negative_mass() -> None:
     found = margin(preset("assembly").changed({"robot.response_time": 0.0164}))
     assert found.apparent_mass == 0.0

@@ -3,8 +3,11 @@
 import json
 import subprocess
 import sys
+import time
 
 import pytest
+
+from ur_admittance.runtime.mailbox import send
 
 
 def call(*arguments, code=0):
@@ -61,6 +64,7 @@ def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
         (["replay", "/nowhere/x.mcap"], "/nowhere/x.mcap"),
         (["why", __file__], "test_commands.py"),
         (["run", "--preset", "none_such"], "preset 'none_such' is unknown"),
+        (["ask", "retreat", "--name", "none-such"], "no controller named 'none-such' is running"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(arguments, sentence):
@@ -79,3 +83,34 @@ def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path):
     assert "largest difference: 0" in call("replay", str(log)).stdout
     again = call("run", "--robot", "sim", "--log", str(log), code=2)
     assert "exists already" in again.stderr
+
+
+def test_a_stopped_arm_is_led_out_of_its_fault_from_another_terminal():
+    name = "test-ask"
+    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "sim", "--duration", "90", "--name", name]
+    command += ["--set", "safety.max_force=40"]
+    arm = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        while "real-time:" not in arm.stdout.readline():
+            assert arm.poll() is None
+        push_for(name, 20.0, 1.5)
+        time.sleep(1.0)
+        push_for(name, 60.0, 9.0)
+        time.sleep(1.0)
+        refused = call("ask", "reset_fault", "--name", name, code=2).stderr
+        assert "the cause is still there: force " in refused
+        assert "ask for a retreat" in refused
+        assert "retreat requested" in call("ask", "retreat", "--name", name).stdout
+        assert send({"request": "stop"}, name, timeout=5.0).accepted
+        push_for(name, 0.0, 0.1)
+        time.sleep(1.0)
+        assert "reset_fault requested" in call("ask", "reset_fault", "--name", name).stdout
+        assert send({"request": "activate"}, name, timeout=5.0).accepted
+    finally:
+        arm.send_signal(2)
+        arm.communicate(timeout=20)
+
+
+def push_for(name, force, seconds):
+    answer = send({"push": {"wrench": [0, force, 0, 0, 0, 0], "seconds": seconds}}, name, timeout=5.0)
+    assert answer.accepted, answer.text

@@ -2,17 +2,20 @@
 
 import math
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from benchmarks.contact.cases import hand_into_wall
 from benchmarks.contact.guiding import guide
-from benchmarks.hand import judge
+from benchmarks.hand import draw, judge
+from benchmarks.unavoidable import unavoidable
 from ur_admittance.apps.scenarios import Setup, Stage, run_scenario
+from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import Mode
-from ur_admittance.params import preset
-from ur_admittance.simulation import Environment
+from ur_admittance.params import Parameters, preset
+from ur_admittance.simulation import Case, Environment, Script, simulate
 
 LONG = bool(os.environ.get("SWEEP"))
 
@@ -49,6 +52,35 @@ def test_contacts_that_used_to_bounce_for_ever(number: int) -> None:
     assert outcome.touched
     assert not outcome.stop
     assert max(outcome.bounce, outcome.hand_bounce) < 1.0
+
+
+@pytest.mark.parametrize("number", [104, 410, 48])
+def test_the_bound_of_the_judge_is_made_with_an_arm_that_hits_as_hard_as_the_simulated_one(number: int) -> None:
+    """The same commands give the same peak within 12 %; the best ones from the first sample on do not give more."""
+    case, _ = draw(number)
+    case = replace(case, parameters=case.parameters.changed({"safety.max_force": 1e4}))
+    [trace] = simulate([case], threads=1)
+    normal = case.environment.normal
+    first = int(np.flatnonzero(trace.contact[:, :3] @ normal > 0.5)[0])
+    soon = slice(first, first + round(0.12 / case.script.period))
+    peak = float(((trace.contact + trace.hand)[soon, :3] @ normal).max())
+    assert unavoidable(case, trace, first, unknown=0.14) == pytest.approx(peak, rel=0.12)
+    assert unavoidable(case, trace, first) < 1.02 * peak
+
+
+def test_a_stop_by_force_says_when_no_command_could_have_prevented_it() -> None:
+    """0.14 m/s into 170 kN/m against a hand that pushes slowly."""
+    [hit] = simulate([draw(12)[0]], threads=1)
+    script = Script(3.0)
+    script.activate(0.1)
+    script.push(0.5, 2.0, np.linspace(0.0, 1.0, 1000)[:, None] * np.array([130.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
+    slow = {"admittance.damping": [2000.0] * 3 + [20.0] * 3}
+    [pushed] = simulate([Case(script, Parameters().changed(slow))], threads=1)
+    hit_said, pushed_said = (sentence(t.command["status"][-1], t.command["evidence"][-1]) for t in (hit, pushed))
+    assert hit_said.startswith("force ")
+    assert "the tool hit something of about" in hit_said
+    assert "before any command could act" in hit_said
+    assert pushed_said.endswith("is above safety.max_force 100.0 N")
 
 
 def test_the_damping_stays_while_a_hand_presses_though_the_sensor_feels_next_to_nothing() -> None:

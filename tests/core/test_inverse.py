@@ -39,7 +39,7 @@ def test_reduced_joint_speeds_slow_the_tool_down_but_do_not_bend_its_path(ideal_
 def test_reduced_joint_accelerations_do_not_bend_the_path(ideal_arm):
     arm = ideal_arm(**{"joint_limits.acceleration": [2.0] * 6})
     push = 40 * np.array([0.35, 0.81, -0.47, 0, 0, 0])
-    log = np.concatenate([arm.run(0.6, push=push), arm.run(0.5), arm.run(0.6, push=-push), arm.run(0.5)])
+    log = np.concatenate([arm.run(0.6, push=push), arm.run(1.5), arm.run(0.6, push=-push), arm.run(1.5)])
     assert joint_accelerations(log) <= 2.0 * (1 + 1e-9)
     assert off_line(log, push) < ON_LINE
 

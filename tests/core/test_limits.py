@@ -93,6 +93,7 @@ def test_outside_the_box_the_tool_may_only_go_back(ideal_arm):
     assert p[1] - p0[1] > 0.005
     arm.run(0.8, push=20 * X)
     assert arm.pose()[1][0] - p0[0] > 0.06
+    arm.run(1.0)  # a push that jumps against the motion would be a hit
     arm.run(1.0, push=-30 * X)
     assert arm.pose()[1][0] - p0[0] == pytest.approx(0.05, abs=1e-4)
 

@@ -128,6 +128,23 @@ def test_fast_motions_from_any_side_keep_the_clearance_to_a_box(ideal_arm, sweep
     assert np.mean(np.array(closest) < 0.012) > 0.3, "many of them do get there"
 
 
+def test_a_stop_at_any_moment_keeps_the_clearance_and_all_accelerations(ideal_arm, below, sweep):
+    """Far out to the side the arm is slow to brake: a stop takes most of the distance to the box."""
+    rng = np.random.default_rng(6)
+    closest = []
+    for _ in range(sweep(12)):
+        changes = {"joint_limits.acceleration": rng.uniform(2.0, 8.0, 6).tolist(), "max_linear_velocity": 1.0}
+        arm = ideal_arm(**ROD, **below, **changes)
+        push = np.concatenate([rng.uniform(-40.0, 40.0, 2), [-60.0], rng.uniform(-3.0, 3.0, 3)])
+        moving = arm.run(rng.uniform(0.1, 1.0), push=push)
+        log = np.concatenate([moving[-1:], arm.run(1.5, request=Request.DEACTIVATE)])
+        assert log["mode"][-1] == Mode.INACTIVE
+        closest.append(min(nearest(arm.params, q) for q in log["q"][::5]))
+        assert (np.abs(np.diff(log["qd"], axis=0)).max(axis=0) / arm.dt <= arm.p["joint_acceleration"] * 1.000001).all()
+        assert np.linalg.norm(np.diff(log["twist"][:, :3], axis=0), axis=1).max() / arm.dt <= 5.0 * 1.05
+    assert min(closest) > 0.01 - 3e-4
+
+
 @kernel
 def _stopped(params, state, J, room, qd, twist):
     return stop_clear(record(params, 0), record(state, 0), J, np.zeros(6), room, qd, twist, 0.002)

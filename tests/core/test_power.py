@@ -79,6 +79,12 @@ def test_a_spring_hands_out_nothing_over_a_period() -> None:
     assert not unfiltered().run(4.0, 10.0, 0.03, 5.0, math.pi / 2.0)
 
 
+def test_a_large_swing_between_hand_and_arm_hands_out_nothing() -> None:
+    """8 W to and fro at 5 Hz: the arm returns in each half swing what it took in the other."""
+    assert not unfiltered().run(4.0, 20.0, 0.4, 5.0, -math.pi / 2.0)
+    assert unfiltered().run(4.0, 20.0, 0.4, 5.0, -math.pi / 2.0 - 0.15)
+
+
 def test_a_hand_that_leads_the_arm_makes_up_for_a_little_that_leaves() -> None:
     """Power counts where the part above 2 Hz and the whole are negative: a guided tool may tremble."""
     assert unfiltered().run(3.0, 4.0, 0.03, 6.0, math.pi)

@@ -65,3 +65,33 @@ def test_rows_given_twice_do_no_harm():
     count, x, _, _ = solve(np.eye(N), np.full(N, -1.0), A, np.full(4, 0.25))
     assert count == 1
     assert x == pytest.approx([0.25, 1, 1, 1, 1, 1, 1])
+
+
+def nasty_problem(rng, rows):
+    """Rows nearly parallel or opposite, many through one point, unknowns over six powers of ten: but a point inside."""
+    U, sigma, W = np.linalg.svd(rng.normal(size=(6, 6)))
+    J = np.hstack([U * (sigma * 10 ** rng.uniform(-4, 0, 6)) @ W, rng.normal(size=(6, 1)) * 10 ** rng.uniform(-4, 1)])
+    H = (J.T @ J + 10 ** rng.uniform(-8, -2) * np.eye(7)) * 10 ** rng.uniform(-6, 4)
+    A = rng.normal(size=(rows, 7))
+    for i in range(1, rows, 2):
+        A[i] = rng.choice([1, -1]) * A[rng.integers(i)] + rng.normal(size=7) * 10 ** rng.uniform(-12, -2)
+    A[:, 6] = 0.0
+    A /= np.linalg.norm(A, axis=1)[:, None]
+    room = rng.choice([1e-9, 1e-6, 1e-3, 1.0], rows)
+    return H, -H @ (rng.normal(size=7) * 10 ** rng.uniform(-3, 2)), A, A @ rng.normal(size=7) + room
+
+
+def test_nasty_problems_are_solved_in_bounded_steps(sweep):
+    rng = np.random.default_rng(8)
+    told = 0
+    for _ in range(sweep(500)):
+        H, g, A, b = nasty_problem(rng, int(rng.choice([4, 12, 32, 56])))
+        count, x, active, multipliers = solve(H, g, A, b)
+        assert count >= -1, "neither too many steps nor a broken factor"
+        told += count == -1
+        if count >= 0:
+            assert (A @ x - b).max() < 1e-8
+            assert (multipliers >= -1e-9 * (1.0 + np.abs(multipliers).max(initial=0.0))).all()
+            force = H @ x + g + A[active].T @ multipliers
+            assert np.abs(force).max() < 1e-6 * (1.0 + np.abs(g).max() + np.abs(multipliers).max(initial=0.0))
+    assert told < 0.002 * sweep(500) + 1, "a thin room is seldom taken for none"

@@ -129,16 +129,11 @@ def bare_loop():
 
 
 @pytest.fixture(scope="package")
-def browser():
-    playwright = pytest.importorskip("playwright.sync_api") if not os.environ.get("UR_ADMITTANCE_CI") else None
-    if playwright is None:
-        import playwright.sync_api as playwright
+def browser(optional, missing):
+    playwright = optional("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if program is None:
-        sentence = "chromium is not installed"
-        if os.environ.get("UR_ADMITTANCE_CI"):
-            pytest.fail(sentence)
-        pytest.skip(sentence)
+        missing("chromium is not installed")
     arguments = (
         "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
         "--disable-component-update --disable-sync --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader"

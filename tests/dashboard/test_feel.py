@@ -57,6 +57,8 @@ def test_what_happens_is_said_in_words():
     assert happening(command) == "The tool is pushed left with 10 N; it moves down at 16 cm/s. Limited by: speed limit."
     command["limits"], command["near"], command["near_distance"] = Limit.COLLISION, (4, 13), 0.0123
     assert happening(command).endswith("it moves down at 16 cm/s. Slowed down: forearm near table, 12 mm.")
+    command["wrench_tcp"], command["twist"] = 0.0, 0.0
+    assert happening(command).endswith("it stands still. Held at a distance: forearm near table, 12 mm.")
     assert direction([-3.0, 1.0, 0.0]) == "backward"
 
 

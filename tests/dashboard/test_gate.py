@@ -1,5 +1,6 @@
 """Who may come in, and what they get: nothing but the page."""
 
+import contextlib
 import http.client
 import socket
 
@@ -105,12 +106,10 @@ def test_the_websocket_demands_the_token_too(guarded):
 
 def test_without_being_told_the_page_listens_on_this_computer_only(page):
     """The other addresses of this computer refuse the connection."""
-    try:
-        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-            probe.connect(("192.0.2.1", 9))  # sends nothing; tells which own address a packet would leave from
-            outside = probe.getsockname()[0]
-    except OSError:
-        pytest.skip("this computer has no address but its own")
+    outside = "127.0.0.1"
+    with contextlib.suppress(OSError), socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.connect(("192.0.2.1", 9))  # sends nothing; tells which own address a packet would leave from
+        outside = probe.getsockname()[0]
     if is_loopback(outside):
         pytest.skip("this computer has no address but its own")
     with pytest.raises(OSError, match=r"refused|timed out"):

@@ -68,7 +68,7 @@ def test_every_field_of_a_record_stands_in_its_section_of_the_reference(site):
     found = {section.split('"')[0]: section for section in sections}
     four = {"sample": SAMPLE, "command": COMMAND, "state": STATE, "params": PARAMS}
     wanted = [pair for title, dtype in four.items() for pair in fields(dtype, title)]
-    assert ("hit", "covariance") in wanted
+    assert ("oscillation", "covariance") in wanted
     assert [pair for pair in wanted if f"<code>{pair[1]}</code>" not in found[pair[0]]] == []
 
 

@@ -164,6 +164,26 @@ def test_too_much_force_stops_the_arm(world):
     back_again(setup)
 
 
+def test_a_clamped_arm_goes_back_on_request_then_reset_and_activation_work(world):
+    bench, setup = world
+    moving(bench, setup)
+    time.sleep(0.5)
+    bench.force = 150.0
+    stopped_smoothly(bench, setup)
+    refused = setup.client.trigger("/admittance_node/reset_fault")
+    assert not refused.success
+    assert "the cause is still there: force 150.0 N" in refused.message
+    before = len(bench.commands)
+    answer = setup.client.trigger("/admittance_node/retreat")
+    assert answer.success, answer.message
+    setup.client.until(lambda: len(bench.commands) > before + 20, 10, "commands of the retreat")
+    speeds = np.array([m.points[0].velocities for _, m in bench.commands[before:]])
+    assert 0.0 < np.abs(speeds).max() <= 0.1 * (1 + 1e-9)
+    bench.force = 0.0
+    setup.client.until(lambda: "the arm has gone back" in setup.state()["reason"], 10, "the end of the retreat")
+    back_again(setup)
+
+
 def test_a_second_publisher_of_commands_stops_the_node_and_keeps_it_from_starting(world):
     from trajectory_msgs.msg import JointTrajectory
 

@@ -4,6 +4,7 @@ import subprocess
 import sys
 import time
 import uuid
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -56,6 +57,7 @@ def run(emulator):
     name = f"run_{uuid.uuid4().hex[:8]}"
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--name", name]
     command += ["--dashboard"]  # which takes a while to start, between the connection and the first cycle
+    command += ["--set", "safety.joint_state_timeout=0.3", "--set", "safety.wrench_timeout=0.3"]  # a busy computer
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     yield process, name
     if process.poll() is None:
@@ -77,12 +79,19 @@ def opened(name):
     return found[0]
 
 
-def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
-    process, name = run
+@contextmanager
+def active(name):
+    """(telemetry, its newest command) of a controller that has become active."""
     with opened(name) as telemetry:
         until(lambda: telemetry.latest() is not None, 60.0)
         command = lambda: telemetry.latest()["command"]  # noqa: E731
         until(lambda: command()["mode"] == Mode.ACTIVE, 60.0)
+        yield telemetry, command
+
+
+def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
+    process, name = run
+    with active(name) as (_, command):
         emulator.tell("protective stop")
         until(lambda: command()["mode"] == Mode.FAULT)
         assert command()["status"] == Status.PROTECTIVE_STOP
@@ -100,6 +109,33 @@ def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
         emulator.tell("push 0 20 0 0 0 0")
         until(lambda: np.linalg.norm(command()["twist"][:3]) > 0.02)
         emulator.tell("push 0 0 0 0 0 0")
+    process.terminate()
+    output, _ = process.communicate(timeout=20)
+    assert process.returncode == 0, output
+
+
+def test_a_clamped_arm_goes_back_on_request_then_reset_and_activation_work(emulator, run):
+    process, name = run
+    with active(name) as (telemetry, command):
+        start = np.array(command()["p_tcp"])
+        emulator.tell("push 0 20 0 0 0 0")
+        until(lambda: np.linalg.norm(command()["p_tcp"] - start) > 0.05 or command()["mode"] == Mode.FAULT)
+        assert command()["mode"] == Mode.ACTIVE, telemetry.reason()
+        assert send({"set": {"safety.max_force": 10.0}}, name, timeout=5.0).accepted
+        until(lambda: command()["mode"] == Mode.FAULT and not command()["qd"].any())
+        refused = send({"request": "reset_fault"}, name, timeout=5.0)
+        assert not refused.accepted
+        assert "the cause is still there: force" in refused.text
+        there = np.array(command()["p_tcp"])
+        assert send({"request": "retreat"}, name, timeout=5.0).accepted
+        until(lambda: np.linalg.norm(command()["p_tcp"] - there) > 0.005)
+        assert command()["status"] == Status.RETREATING
+        emulator.tell("push 0 0 0 0 0 0")
+        until(lambda: command()["status"] == Status.RETREATED)
+        assert send({"request": "reset_fault"}, name, timeout=5.0).accepted
+        until(lambda: command()["mode"] == Mode.INACTIVE)
+        assert send({"request": "activate"}, name, timeout=5.0).accepted
+        until(lambda: command()["mode"] == Mode.ACTIVE)
     process.terminate()
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 0, output

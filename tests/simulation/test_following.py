@@ -150,3 +150,25 @@ def test_an_arm_driven_by_speeds_may_drift(gain):
     assert command["mode"][0] == Mode.ACTIVE
     moves(2.0, 0.0)
     assert command["status"][0] == Status.NOT_FOLLOWING
+
+
+def test_a_joint_limit_moved_between_arm_and_command_is_no_jump():
+    """At speed the command leads the arm. A limit that is set between the two brakes the joint, without a jump back."""
+    arm = IdealArm()
+    u, command = new(SAMPLE, 1), new(COMMAND)
+    u["dt"], u["reference_twist"] = 0.002, [0.0, 0.3, 0.0, 0.0, 0.0, 0.0]
+    asked = [arm.s["q_command"].copy()] * 10
+    qd = []
+    for k in range(400):
+        if k == 250:
+            upper = np.array(arm.model.upper)
+            upper[0] = 0.5 * (asked[-10][0] + asked[-1][0])  # joint 1 turns the arm sideways
+            assert asked[-10][0] < upper[0] < asked[-1][0]
+            arm.set(**{"joint_limits.position_upper": upper.tolist()})
+        u["q"] = asked[-10]
+        tick(arm.params, arm.state, u, command)
+        asked.append(command[0]["q"].copy())
+        qd.append(command[0]["qd"].copy())
+    assert np.abs(np.diff(asked[10:], axis=0)).max() <= 0.002 * np.abs(qd).max() * (1 + 1e-9)
+    assert np.abs(np.diff(qd, axis=0)).max() <= 20.0 * 0.002 * (1 + 1e-9)
+    assert abs(qd[-1][0]) < 1e-3

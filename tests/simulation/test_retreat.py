@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+from tests.core.conftest import IdealArm
 
 from ur_admittance.core.faults import sentence
-from ur_admittance.core.records import Mode, Request, Status
+from ur_admittance.core.obstacles import nearest
+from ur_admittance.core.records import COMMAND, Mode, Request, Status, new
 from ur_admittance.core.retreat import JOINT_SPEED, RELEASED, TOOL_SPEED
+from ur_admittance.core.tick import tick
 from ur_admittance.params import Parameters
 from ur_admittance.simulation import Case, Environment, FtSensor, Script, Servo, simulate
 
@@ -117,6 +120,7 @@ def test_another_fault_stops_the_retreat_and_is_told_and_a_request_that_stays_do
     command = trace.command[from_stop(trace)]
     lost, after = command[round(0.3 / 0.002)], command[round(0.6 / 0.002) :]
     assert lost["status"] == Status.NOT_FINITE
+    assert sentence(lost["status"], lost["evidence"]) == "the wrench is not a finite number"
     assert (after["status"] == Status.NOT_FINITE).all()
     assert not after["qd"].any()
 
@@ -130,7 +134,7 @@ def test_a_load_that_grows_stops_the_retreat():
     command = trace.command[from_stop(trace)]
     after = command[round(0.5 / 0.002) :]
     assert (after["status"] == Status.RETREAT_BLOCKED).all()
-    value, bound = after["evidence"][0]
+    value, bound = after["evidence"][0][:2]
     assert bound + 0.05 < value < bound + 0.5
     assert not after["qd"].any()
 
@@ -149,3 +153,64 @@ def test_in_any_other_mode_the_request_does_nothing():
     assert (asked.sample["request"] & Request.RETREAT).all()
     assert np.abs(plain.command["qd"]).max() > 0.01
     assert plain.command.tobytes() == asked.command.tobytes()
+
+
+def led_against_a_force(speed=0.1):
+    """An ideal arm that came 150 mm along y, was stopped by 150 N, and stands."""
+    tool = {"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0], "collision.tool_radius": 0.03}
+    arm = IdealArm(**tool)
+    came = arm.run(0.15 / speed, twist=[0.0, speed, 0.0, 0.0, 0.0, 0.0])
+    stopped = arm.run(0.5, push=[0.0, -150.0, 0.0, 0.0, 0.0, 0.0])
+    assert stopped["status"][-1] == Status.OVER_FORCE
+    assert not stopped["qd"][-1].any()
+    return arm, came["p_tcp"][0], stopped["p_tcp"][-1]
+
+
+def back(arm, seconds, follows=True):
+    """The force stays, whatever the arm does."""
+    log, u = new(COMMAND, round(seconds / 0.002)), arm.samples(1)
+    R, _ = arm.pose()
+    u["wrench"][0, :3] = R.T @ [0.0, -150.0, 0.0]
+    u["request"] = Request.RETREAT
+    for k in range(len(log)):
+        if follows:
+            u["q"] = arm.s["q_command"]
+        tick(arm.params, arm.state, u, log[k : k + 1])
+    return log
+
+
+def test_a_retreat_stops_before_a_wall_that_has_come_into_its_way():
+    arm, _, last = led_against_a_force()
+    arm.set(**{"workspace.min": [-9.0, float(last[1]) - 0.02, -9.0]})
+    log = back(arm, 3.0)
+    assert log["status"][-1] == Status.RETREAT_CLOSED
+    assert "mm outside the workspace" in sentence(log["status"][-1], log["evidence"][-1])
+    assert not log["qd"][-1].any()
+    assert last[1] - 0.021 < log["p_tcp"][:, 1].min() < last[1] - 0.01
+
+
+def test_a_retreat_stops_before_a_box_that_has_come_into_its_way():
+    arm, first, last = led_against_a_force()
+    arm.set(**{"collision.box_1.center": first.tolist(), "collision.box_1.size": [0.02] * 3})
+    log = back(arm, 7.0)
+    assert log["status"][-1] == Status.RETREAT_CLOSED
+    assert "tool would be 7 mm from box 1" in sentence(log["status"][-1], log["evidence"][-1])
+    assert not log["qd"][-1].any()
+    assert np.linalg.norm(log["p_tcp"][-1] - last) > 0.05
+    assert nearest(arm.params, arm.s["q_command"].copy()) > arm.p["shapes"]["clearance"]
+
+
+def test_nothing_in_the_way_is_no_reason_to_stop():
+    arm, first, _ = led_against_a_force()
+    log = back(arm, 14.0)
+    assert log["status"][-1] == Status.RETREAT_ENDED
+    assert np.linalg.norm(log["p_tcp"][-1] - first) < 0.01
+
+
+def test_an_arm_that_ignores_its_retreat_is_led_by_no_more_than_the_following_error():
+    arm, *_ = led_against_a_force()
+    log = back(arm, 4.0, follows=False)
+    bound = Parameters().safety.max_following_error
+    assert log["status"][-1] == Status.NOT_FOLLOWING
+    assert 0.5 * bound < np.abs(log["q"] - log["q"][0]).max() <= bound + 0.02
+    assert not log["qd"][-1].any()

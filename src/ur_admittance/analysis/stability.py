@@ -27,7 +27,8 @@ SOFTEST, MOST_DAMPING = 1.0, 1e5  # [N/m], [Ns/m] where the searches begin and e
 
 @dataclass(frozen=True)
 class Margin:
-    """What the present parameters can handle, for the weakest of the compliant translation axes."""
+    """What the present parameters can handle, for the weakest of the compliant translation axes; mass and lightest_mass
+    are of the axis that is nearest to buzzing in a hand, which need not be the same one."""
 
     axis: int
     loop_delay: float  # T_eq [s]
@@ -130,7 +131,9 @@ def _weakest(loops: tuple[Loop, ...], assumed: bool) -> Margin:
         if loop not in known:
             known[loop] = margin_of(loop, axis, assumed)
         margins.append(replace(known[loop], axis=axis))
-    return min(margins, key=lambda margin: margin.stable_stiffness)
+    weakest = min(margins, key=lambda margin: margin.stable_stiffness)
+    in_hand = max(margins, key=lambda margin: margin.lightest_mass / margin.mass)
+    return replace(weakest, mass=in_hand.mass, lightest_mass=in_hand.lightest_mass)
 
 
 def margin_of_record(params: np.void) -> Margin:

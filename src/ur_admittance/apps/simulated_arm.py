@@ -38,16 +38,15 @@ def run_simulated(
     restless: the hand pushes by itself until somebody takes over; say: told what is being loaded; options as
     apps.operate (duration, log, priority ...).
     """
-    say(f"building the simulated {model}")
+    say(f"building the simulated {model} (the first run compiles its physics: half a minute)")
     arm = robot_model(model)
     chosen = simulated_parameters(parameters)
     period = 1.0 / chosen.control_rate
     robot = SimulatedRobot(World(arm, TOOL, environment, SERVO, NOISE), period, realtime=True)
-    say("loading the physics (a minute on the first run: it is compiled)")
     live = InteractiveWorld(robot, restless=restless)
     robot.world.step(robot.world.q, None, period)
     robot.world.reset()
-    say("loading the controller (a minute on the first run: it is compiled)")
+    say("loading the controller (the first run compiles it: one to two minutes)")
     controller = AdmittanceController(arm, chosen)
     controller.configure()
     if activate:

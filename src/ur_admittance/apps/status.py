@@ -16,9 +16,12 @@ from rich.live import Live
 from rich.text import Text
 
 from ur_admittance.analysis.stability import margin_of_record
-from ur_admittance.core.records import Limit, Mode
+from ur_admittance.control.recovery import CLAMPED
+from ur_admittance.core.faults import sentence
+from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.runtime.registry import DEFAULT_NAME
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 REFRESH_S = 0.25
@@ -41,7 +44,7 @@ def status_process(name: str) -> Iterator[None]:
 
 
 def lines(reader: TelemetryReader) -> Text:
-    """Four lines about the last quarter of a second."""
+    """Four lines about the last quarter of a second, in a fault one more: the way out."""
     records = reader.drain()
     if len(records) == 0:
         return Text("waiting for the first cycle ...")
@@ -59,6 +62,8 @@ def lines(reader: TelemetryReader) -> Text:
     text = Text()
     text.append(f" {mode.name.lower():9}", style=f"bold {COLOURS[mode]}")
     text.append(f" {reader.reason()}\n")
+    if mode == Mode.FAULT:
+        text.append(f" {_way_out(command, reader.name)}\n", style="bold")
     text.append(
         f" force {force:6.1f} N   torque {torque:5.2f} Nm   speed {MM * speed:6.1f} mm/s   "
         f"offset {MM * offset:6.1f} mm   contact on {touching} axes\n"
@@ -72,6 +77,18 @@ def lines(reader: TelemetryReader) -> Text:
         style="dim",
     )
     return text
+
+
+def _way_out(command: np.void, name: str) -> str:
+    """What to do in a fault, now, in another terminal."""
+    asked = "ur-admittance ask {0}" if name == DEFAULT_NAME else f"ur-admittance ask {{0}} --name {name}"
+    if command["status"] == Status.RETREATING:
+        return f"to end the retreat: {asked.format('stop')}"
+    status = Status(int(command["hindrance"]))
+    if status == Status.OK:
+        return f"to go on: {asked.format('reset_fault')}, then activate"
+    words = sentence(status, command["hindrance_evidence"])
+    return f"{words}; free the tool, or: {asked.format('retreat')}" if status in CLAMPED else f"not yet: {words}"
 
 
 def _margin(reader: TelemetryReader, revision: int) -> str:

@@ -7,7 +7,21 @@ from typing import Annotated
 import typer
 
 from ur_admittance import __version__
-from ur_admittance.cli import bench, calibrate, campaign, check, demo, identify, log, params, run, sim, stability, tune
+from ur_admittance.cli import (
+    ask,
+    bench,
+    calibrate,
+    campaign,
+    check,
+    demo,
+    identify,
+    log,
+    params,
+    run,
+    sim,
+    stability,
+    tune,
+)
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -29,6 +43,7 @@ app.command("measure-response")(stability.measure_response)
 app.command()(tune.tune)
 app.command()(identify.identify)
 app.command()(run.run)
+app.command()(ask.ask)
 app.command()(log.replay)
 app.command()(log.plot)
 app.command()(log.why)

@@ -3,6 +3,7 @@
 import json
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -46,7 +47,7 @@ def stability(
     figure: Annotated[Path | None, typer.Option(help="Write the stability map (.png, .svg, .pdf).")] = None,
 ) -> None:
     """Which surfaces are safe, which damping a surface needs, and how the arm feels to a hand."""
-    from ur_admittance.analysis import Arm, loop_of, margin
+    from ur_admittance.analysis import Arm, loop_of
     from ur_admittance.analysis.compliance import edge_of_stability
     from ur_admittance.analysis.loop import SERVO_LAG
 
@@ -66,14 +67,13 @@ def stability(
     lag = None if pure is None else (1.0 / (2.0 * math.pi * servo) if servo else SERVO_LAG)
     if pure is not None and lag is not None:
         parameters = parameters.changed({"robot.response_time": pure + lag})
-    if identified is not None:
-        loops = {i: identified.loop(parameters, i) for i in _axes(parameters, axis)}
-        chosen, loop = min(loops.items(), key=lambda item: edge_of_stability(item[1]))
-    else:
-        chosen = AXES.index(axis) if axis else margin(parameters, arm).axis
-        loop = loop_of(parameters, chosen, arm, pure, lag)
+    loops = {
+        i: loop_of(parameters, i, arm, pure, lag) if identified is None else identified.loop(parameters, i)
+        for i in _axes(parameters, axis)
+    }
+    chosen, loop = min(loops.items(), key=lambda item: edge_of_stability(item[1]))
     result = figures(loop, chosen, stiffness, parameters.robot.response_time == 0.0)
-    result["asked_mass"] = parameters.admittance.mass[chosen]
+    result |= in_a_hand(loops, parameters.admittance.mass)
     if figure is not None:
         from ur_admittance.analysis.map import save
 
@@ -140,8 +140,21 @@ def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[st
         "apparent_mass": felt.apparent_mass,
         "apparent_damping": felt.apparent_damping,
         "apparent_stiffness": felt.apparent_stiffness,
-        "lightest_mass": felt.lightest_mass,
-        "can_be_held": felt.can_be_held,
+    }
+
+
+def in_a_hand(loops: "Mapping[int, Loop]", asked: Sequence[float]) -> dict[str, Any]:
+    """Of the axis that is nearest to buzzing in a hand."""
+    from ur_admittance.analysis.hand import lightest_mass
+
+    lightest = {i: lightest_mass(loop) for i, loop in loops.items()}
+    worst = max(loops, key=lambda i: lightest[i] / loops[i].mass)
+    return {
+        "held_axis": AXES[worst],
+        "held_mass": loops[worst].mass,
+        "asked_mass": asked[worst],
+        "lightest_mass": lightest[worst],
+        "can_be_held": loops[worst].mass >= lightest[worst],
     }
 
 
@@ -187,8 +200,10 @@ def _feel(r: dict[str, Any]) -> str:
 
 def _held(r: dict[str, Any]) -> str:
     """The mass that a hand can hold, and how much of it is left."""
-    taken = r["asked_mass"] - r["mass"]
-    inside = f"{r['mass']:.3g} kg inside"
+    taken = r["asked_mass"] - r["held_mass"]
+    inside = f"{r['held_mass']:.3g} kg inside"
+    if r["held_axis"] != r["axis"]:
+        inside = f"axis {r['held_axis']}: {inside}"
     if taken > 0.0:
         inside += f", {taken:.3g} of the {r['asked_mass']:.3g} asked for are taken off by compensate_mass"
     if not r["can_be_held"]:

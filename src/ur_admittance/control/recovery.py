@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.core.faults import remedy, sentence
-from ur_admittance.core.records import Mode, Status
+from ur_admittance.core.records import STANDSTILL, Mode, Status
 
 CLAMPED = (Status.OVER_FORCE, Status.OVER_TORQUE)
 
@@ -27,6 +27,8 @@ def no_retreat(params: Any, state: Any, sample: Any, command: Any, seconds: floa
         return f"seconds = {seconds}: must be > 0."
     if command["hindrance"] != Status.OK and command["hindrance"] not in CLAMPED:
         return hindrance(command)
+    if np.abs(state["qd_command"]).max() > STANDSTILL and not state["retreating"]:
+        return f"{sentence(Status.STILL_MOVING)}. {remedy(Status.STILL_MOVING)}"
     if state["trail_count"] == 0:
         return "the way the arm came is not known; free the tool by hand."
     apart, allowed = float(np.abs(state["q_command"] - sample["q"]).max()), float(params["max_following_error"])

@@ -95,14 +95,23 @@ def towards_wall(room, now, mean, a_dt, time, dt):
 
 
 @kernel
-def gates(p, s, J, now, time, position, measured, low, high, why_low, why_high, A, b, flags, dt):
+def put_elbow(p, s, time, A, b, flags, dt):
+    """Row of the edge of the reach, also while the elbow cannot get that fast in one tick: a row that came and went
+    would make it chatter. Returns the number of rows."""
+    bend = s.q_command[ELBOW]
+    side = -1.0 if bend > 0.0 else 1.0
+    closing = side * s.qd_command[ELBOW]
+    allowed = approach_speed(abs(bend) - p.elbow_margin, closing, time, dt)
+    if p.elbow_margin <= 0.0 or allowed >= p.joint_velocity[ELBOW]:
+        return 0
+    return put_joint(A, b, flags, 0, ELBOW, side, max(allowed, closing - p.joint_acceleration[ELBOW] * dt), SINGULARITY)
+
+
+@kernel
+def gates(p, s, J, now, time, position, measured, A, b, flags, dt):
     """Rows of the edge of the reach and of the walls, these seen from the commanded or the measured position, whichever
     is closer. now: the present twist. Returns their number."""
-    n = 0
-    if why_low[ELBOW] == SINGULARITY:
-        n = put_joint(A, b, flags, n, ELBOW, -1.0, -low[ELBOW], SINGULARITY)
-    if why_high[ELBOW] == SINGULARITY:
-        n = put_joint(A, b, flags, n, ELBOW, 1.0, high[ELBOW], SINGULARITY)
+    n = put_elbow(p, s, time, A, b, flags, dt)
     if far_from_walls(p, s, J, time, position, measured):
         return n
     q, R, middle, J_middle, mean, axis = vec6(), mat3(), vec3(), mat6(), vec6(), vec6()

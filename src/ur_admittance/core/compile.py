@@ -5,6 +5,7 @@ through in a debugger.
 """
 
 import hashlib
+import math
 import os
 import tempfile
 from pathlib import Path
@@ -14,6 +15,7 @@ import numpy as np
 from numba import carray, config, njit, typeof, types
 from numba.core import cgutils
 from numba.extending import intrinsic, register_jitable
+from numba.np.arrayobj import populate_array
 
 
 def _cache_directory():
@@ -33,7 +35,8 @@ if not config.CACHE_DIR:
     config.CACHE_DIR = _cache_directory()
 
 # NumPy division (1/0 = inf) because a tick must not raise; no fastmath, so that a replay agrees to the last bit.
-kernel = njit(nogil=True, cache=True, error_model="numpy")
+# Nobody takes a kernel for a C function: without a wrapper for that, compiling is quicker.
+kernel = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
 
 
 ROWS = 56  # inequalities of the constrained solve
@@ -50,16 +53,35 @@ def load(function: Any, *arguments: Any) -> None:
     _loaded.add(function)
 
 
-@intrinsic(prefer_literal=True)
-def _stack_doubles(typing_context, count):
-    if not isinstance(count, types.IntegerLiteral):
-        return None
-    size = count.literal_value
+def _stack_array(*shape):
+    """A function for kernels: an uninitialised array on the stack, no heap, gone when the kernel returns. Never return
+    it. An intrinsic, because Numba compiles a function that is inlined anew at every call."""
+    if config.DISABLE_JIT:
+        return lambda: np.empty(shape)
+    array_type = types.Array(types.float64, len(shape), "C")
+    strides = [8 * math.prod(shape[i + 1 :]) for i in range(len(shape))]
 
     def codegen(context, builder, signature, arguments):
-        return cgutils.alloca_once(builder, context.get_value_type(types.float64), size=size)
+        def constants(numbers):
+            return [context.get_constant(types.intp, number) for number in numbers]
 
-    return types.CPointer(types.float64)(count), codegen
+        data = cgutils.alloca_once(builder, context.get_value_type(types.float64), size=math.prod(shape))
+        array = context.make_array(array_type)(context, builder)
+        [size] = constants([8])
+        populate_array(array, data, constants(shape), constants(strides), size, None)
+        return array._getvalue()
+
+    @intrinsic
+    def allocate(typing_context):
+        return array_type(), codegen
+
+    return allocate
+
+
+vec3, vec6, vec7 = _stack_array(3), _stack_array(6), _stack_array(7)
+mat3, mat6, mat7 = _stack_array(3, 3), _stack_array(6, 6), _stack_array(7, 7)
+rows7, per_row = _stack_array(ROWS, 7), _stack_array(ROWS)
+ends, per_near = _stack_array(8, 2, 3), _stack_array(NEAR)  # ends: both of the segments of all capsules
 
 
 @intrinsic
@@ -78,36 +100,6 @@ if config.DISABLE_JIT:
     def from_here(field, count):
         return np.lib.stride_tricks.as_strided(field, (count,), (8,))
 
-    def vec3():
-        return np.empty(3)
-
-    def vec6():
-        return np.empty(6)
-
-    def mat3():
-        return np.empty((3, 3))
-
-    def mat6():
-        return np.empty((6, 6))
-
-    def vec7():
-        return np.empty(7)
-
-    def mat7():
-        return np.empty((7, 7))
-
-    def rows7():
-        return np.empty((ROWS, 7))
-
-    def per_row():
-        return np.empty(ROWS)
-
-    def ends():
-        return np.empty((8, 2, 3))
-
-    def per_near():
-        return np.empty(NEAR)
-
 else:
 
     @register_jitable(inline="always")
@@ -119,45 +111,3 @@ else:
     def from_here(field, count):
         """The ``count`` doubles of a record that begin with this field, as one array."""
         return carray(_address(field), (count,))
-
-    @register_jitable(inline="always")
-    def vec3():
-        """Uninitialised (3,) array on the stack: no heap, gone when the kernel returns. Never return it."""
-        return carray(_stack_doubles(3), (3,))
-
-    @register_jitable(inline="always")
-    def vec6():
-        return carray(_stack_doubles(6), (6,))
-
-    @register_jitable(inline="always")
-    def mat3():
-        return carray(_stack_doubles(9), (3, 3))
-
-    @register_jitable(inline="always")
-    def mat6():
-        return carray(_stack_doubles(36), (6, 6))
-
-    @register_jitable(inline="always")
-    def vec7():
-        return carray(_stack_doubles(7), (7,))
-
-    @register_jitable(inline="always")
-    def mat7():
-        return carray(_stack_doubles(49), (7, 7))
-
-    @register_jitable(inline="always")
-    def rows7():
-        return carray(_stack_doubles(392), (56, 7))
-
-    @register_jitable(inline="always")
-    def per_row():
-        return carray(_stack_doubles(56), (56,))
-
-    @register_jitable(inline="always")
-    def ends():
-        """Both ends of the segments of all capsules."""
-        return carray(_stack_doubles(48), (8, 2, 3))
-
-    @register_jitable(inline="always")
-    def per_near():
-        return carray(_stack_doubles(12), (12,))

@@ -10,8 +10,9 @@ K is seen from the command: the surface in series with the arm's own compliance.
 - Impact. An arm that moves by itself (force axes, a moving reference) runs into something: K = -df/dx since it touched.
 - Oscillation. The force oscillates for three periods or more above 4 Hz and does not decay:
   K = -mean(x f) / mean(x^2) over the last 0.2 s.
-- Hit. A hand drives the tool into something: K is the slope of the opposing force over the displacement within 10 ms,
-  if it is steeper than shaking the mass of the law at 5 Hz would make it, M (2 pi 5 Hz)^2: 7.9 kN/m for 8 kg.
+- Hit. A hand drives the tool into something: K is the opposing force over the displacement, both from their means
+  over 10 ms, if that is more than shaking the mass of the law at 5 Hz would make it, M (2 pi 5 Hz)^2 (8 kg: 7.9 kN/m).
+  The ratio begins low and grows to K, so that a wall shows in its first one or two samples and noise does not.
 
 They are fast, and leave holes: no threshold on stiffness tells every wall from every hand. What they miss is found by
 the energy that a bounce needs (power.py), a few periods later.
@@ -26,7 +27,7 @@ import math
 from .compile import from_here, kernel, vec6
 from .contact_record import CONTACT_FLOATS
 from .power import damp, hands_out, hold, watch_power
-from .spatial import rotate_back
+from .spatial import norm, rotate_back
 from .wrench import smoothing
 
 # Pairs are [N, Nm], [m, rad] or [m/s, rad/s]: linear axes, angular axes.
@@ -46,13 +47,16 @@ HALF_PERIOD = (0.015, 0.125)  # [s] shortest and longest: 33 to 4 Hz
 SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
 HALF_CYCLES = 6
 
-HIT_TIME = 0.01  # [s] of the slope of force over displacement
-HIT_FORCE = (5.0, 0.5)  # standard deviation of the force in that time that counts
+HIT_TIME = 0.01  # [s] of the means that force and displacement are taken from
+HIT_FORCE = (5.0, 0.5)  # least opposing force, and least change of it, that counts
+HIT_SPEED = (0.005, 0.05)  # slower, the arm bends sideways under what another axis hits, or rings as a hand lets go
 HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a hand imitates by shaking at 5 Hz
 STIFFER = 2.0  # damped, a hand looks stiffer than it is: what follows a hit must be this many times as stiff to count
-EXPLAINED = 0.6  # share of the variance of the force that the displacement must explain
 AWAY = (0.005, 0.05)  # distance after which a contact by hand is over ...
 PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the tool into it
+SOFTEST = (2e3, 30.0)  # [N/m, Nm/rad] no softer than that: a hand that was damped by mistake is free after 3 cm
+
+APPROACH_MEMORY = 0.2  # [s] of the speed before a hit: longer than any hit takes to reach the force limit
 
 
 @kernel
@@ -70,6 +74,7 @@ def observe(p, s, wrench, velocity, R, driven, dt):
         rotate_back(R, velocity[a : a + 3], measured[a : a + 3])
     fresh, slow = smoothing(p.filter_cutoff_hz, dt), smoothing(BAND_LOW_HZ, dt)
     contact = s.contact
+    contact.approach_speed = max(norm(v[:3]), max(0.0, 1.0 - dt / APPROACH_MEMORY) * contact.approach_speed)
     hit = contact.hit
     watch_power(p, contact, wrench, measured, v, dt)
     if p.stabilizer != 0.0 and hands_out(contact):
@@ -114,7 +119,7 @@ def leave(p, contact, v, i, dt):
         return
     contact.held_time[i] += dt
     contact.distance[i] += v * dt
-    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / contact.stiffness[i]:
+    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / max(contact.stiffness[i], SOFTEST[i // 3]):
         contact.held[i] = 0.0
 
 
@@ -183,24 +188,35 @@ def oscillation_stiffness(o, force, v, fresh, slow, i, dt):
 
 @kernel
 def hit_stiffness(hit, filtered, v, mass, fresh, i, dt):
-    """Stiffness of what a hand-guided tool hits, 0: nothing. It is the slope of force over displacement in the last
-    30 ms, if that is steeper than a hand can make it by shaking the mass of the law. free: no limit holds the arm."""
+    """Stiffness of what a hand-guided tool hits, 0: nothing. Force over displacement, both from their means over
+    HIT_TIME, if that is more than a hand can make it by shaking the mass of the law."""
     force = hit.force[i] + (filtered - hit.force[i]) / fresh  # before the filter: it would hide the first half period
     hit.force[i] = filtered
     recent = min(1.0, dt / HIT_TIME)
     x, f = hit.displacement[i] + v * dt, force - hit.mean_force[i]  # from their means
     hit.displacement[i] = (1.0 - recent) * x
     hit.mean_force[i] += recent * f
-    hit.variance[i] += recent * (x * x - hit.variance[i])
-    hit.covariance[i] += recent * (x * f - hit.covariance[i])
-    hit.force_variance[i] += recent * (f * f - hit.force_variance[i])
-    if force * v >= 0.0 or abs(force) < HIT_FORCE[i // 3]:  # a push that ends is steep, too, but does not oppose
+    part = i // 3
+    if abs(v) < HIT_SPEED[part] or abs(force) < HIT_FORCE[part] or abs(f) < HIT_FORCE[part]:
         return 0.0
-    if hit.force_variance[i] < HIT_FORCE[i // 3] ** 2 or hit.covariance[i] > -HAND_STIFFNESS * mass * hit.variance[i]:
+    if force * v >= 0.0 or f * x >= 0.0:  # a push that ends is steep, too, but does not oppose
         return 0.0
-    if hit.covariance[i] * hit.covariance[i] < EXPLAINED * hit.variance[i] * hit.force_variance[i]:
-        return 0.0
-    return -hit.covariance[i] / hit.variance[i]
+    stiffness = min(abs(f), abs(force)) / abs(x)  # what a hand takes away as it lets go is not the surface's
+    return stiffness if stiffness > HAND_STIFFNESS * mass else 0.0
+
+
+@kernel
+def explain_hit(p, s, dt):
+    """Evidence of a stop by force that came too early for any command: the speed of the tool [m/s], the stiffness that
+    was seen [N/m], and the force K v T [N] that is reached before the first answer acts. Zeros: there was time."""
+    contact = s.contact
+    for i in range(3):
+        known = contact.held_time[i] if contact.held[i] != 0.0 else contact.impact.time[i]
+        recognised = contact.held[i] != 0.0 or contact.ran_into[i] != 0.0
+        if recognised and known <= p.response_time and contact.stiffness[i] > s.evidence[3]:
+            s.evidence[2] = contact.approach_speed
+            s.evidence[3] = contact.stiffness[i]
+            s.evidence[4] = s.evidence[2] * s.evidence[3] * (p.sensor_delay + p.response_time + dt)
 
 
 @kernel

@@ -42,7 +42,8 @@ POWER = np.dtype(  # that goes through the tool into the arm
         ("fast", F, 6),  # after two; negative: the arm hands energy out [W]
         ("whole_once", F, 6),  # the same at all frequencies [W]
         ("whole", F, 6),
-        ("activity", F, 6),  # force above 2 Hz times speed of the law, without signs [W]
+        ("activity_once", F, 6),  # force above 2 Hz times speed of the law, without signs, after one low-pass [W]
+        ("activity", F, 6),  # after two
     ],
     align=True,
 )
@@ -51,9 +52,6 @@ HIT = np.dtype(  # of a tool that a hand guides
         ("force", F, 6),  # filtered, one tick ago [N, Nm]
         ("displacement", F, 6),  # from its mean over the last 10 ms [m, rad]
         ("mean_force", F, 6),  # over the last 10 ms [N, Nm]
-        ("variance", F, 6),  # of the displacement [m2, rad2]
-        ("covariance", F, 6),  # of displacement and force [Nm, Nm rad]
-        ("force_variance", F, 6),  # [N2, N2 m2]
     ],
     align=True,
 )
@@ -71,7 +69,8 @@ CONTACT = np.dtype(  # control axes
         ("oscillation", OSCILLATION),
         ("power", POWER),
         ("hit", HIT),
-        ("unlimited_time", F),  # since a limit other than acceleration has shaped the motion, at most 1 [s]
+        ("unlimited_time", F),  # in which the arm obeyed the law: no limit but acceleration held it; at most 1 [s]
+        ("approach_speed", F),  # largest of the tool lately [m/s]
         ("normal", F, 3),  # of the surface, base axes
     ],
     align=True,

@@ -35,8 +35,15 @@ SENTENCES = {
     Status.RETREATING: "the arm goes back: force or torque is at {0:.0%} of its safety limit (until {1:.0%})",
     Status.RETREATED: "the arm has gone back: force and torque are below {1:.0%} of their safety limits",
     Status.RETREAT_BLOCKED: "the retreat stopped because the load grew from {1:.0%} to {0:.0%} of its safety limit",
+    Status.RETREAT_CLOSED: "the retreat stopped: on the way back {closed}",
     Status.RETREAT_ENDED: "the retreat ended with force or torque at {0:.0%} of its safety limit (wanted: {1:.0%})",
 }
+
+UNAVOIDABLE = 4  # of the evidence: force that is reached before a command acts [N], 0: commands had time to act
+HIT = (
+    ": the tool hit something of about {1:.0f} kN/m at {0:.0f} mm/s, and before any command could act the force was "
+    "bound to reach {2:.0f} N"
+)
 
 REMEDIES = {
     Status.BAD_PERIOD: "Check the computer's clock and load, then reset the fault.",
@@ -62,17 +69,28 @@ REMEDIES = {
     Status.RETREATING: "Wait; stop ends it.",
     Status.RETREATED: "Reset the fault.",
     Status.RETREAT_BLOCKED: "Look what the tool touches on its way back; ask again, or free it by hand.",
+    Status.RETREAT_CLOSED: "Correct the workspace or the boxes, then ask again; or free the tool by hand.",
     Status.RETREAT_ENDED: "Ask again, or free the tool by hand, then reset the fault.",
 }
 
 
 def sentence(status: int, evidence: Sequence[float] = (0.0, 0.0)) -> str:
-    """One sentence for a status and its two numbers (the value and its bound)."""
+    """One sentence for a status and its numbers: the value, its bound, and what made a hit unavoidable."""
     value, bound = float(evidence[0]), float(evidence[1])
     words = {"0ms": 1e3 * value, "1ms": 1e3 * bound, "0mm": 1e3 * value, "1mm": 1e3 * bound}
     which = INPUTS[int(value)] if status == Status.NOT_FINITE else ""
-    first, second = (BODIES[int(value) % 16], BODIES[int(value) // 16]) if status == Status.COLLISION else ("", "")
-    return SENTENCES[Status(status)].format(value, bound, input=which, first=first, second=second, **words)
+    first, second, closed = "", "", ""
+    if status in (Status.COLLISION, Status.RETREAT_CLOSED) and value >= 0.0:
+        first, second = BODIES[int(value) % 16], BODIES[int(value) // 16]
+        closed = f"{first} would be {words['1mm']:.0f} mm from {second}"
+    elif status == Status.RETREAT_CLOSED:
+        closed = f"the tool would be {-words['1mm']:.0f} mm outside the workspace"
+    said = SENTENCES[Status(status)].format(
+        value, bound, input=which, first=first, second=second, closed=closed, **words
+    )
+    if status == Status.OVER_FORCE and len(evidence) > UNAVOIDABLE and evidence[UNAVOIDABLE] > 0.0:
+        said += HIT.format(1e3 * evidence[2], 1e-3 * evidence[3], max(value, evidence[UNAVOIDABLE]))
+    return said
 
 
 def remedy(status: int) -> str:

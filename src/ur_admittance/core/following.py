@@ -72,6 +72,15 @@ def follows(p, s, worst, dt):
 
 
 @kernel
+def strays(s):
+    """Whether a joint is further from its command than a load bends it: the arm is stuck, or its motors give all."""
+    for i in range(6):
+        if abs(s.unexplained[i]) > SLACK:
+            return True
+    return False
+
+
+@kernel
 def top_speed(p, s, i, direction):
     """Speed limit of joint i in this direction (1 or -1) [rad/s]: less where the command already leads the arm."""
     ahead = direction * s.unexplained[i]

@@ -46,6 +46,12 @@ def follow_moved_arm(s, u):
 def enter_fault(s, status, value, bound):
     s.mode = FAULT
     s.status = status
+    set_evidence(s, value, bound)
+
+
+@kernel
+def set_evidence(s, value, bound):
+    s.evidence[:] = 0.0
     s.evidence[0] = value
     s.evidence[1] = bound
 
@@ -85,8 +91,7 @@ def change_mode(p, s, u, status, value, bound, R_measured, p_measured):
         s.mode = INACTIVE
     if s.mode == INACTIVE:
         s.status = status  # not latched: nothing moves
-        s.evidence[0] = value
-        s.evidence[1] = bound
+        set_evidence(s, value, bound)
         if u.request & ACTIVATE and status == OK:
             s.mode = ACTIVE
             s.revision = p.revision - 1  # start the ramps

@@ -20,6 +20,7 @@ SLOW_HZ = 2.0  # below, the arm is passive, and a hand moves it at will
 POWER_TIME = 0.2  # [s] of each of two low-passes in a row: most of a period of the slowest bounce
 GIVEN = 0.012  # [W] that may be handed out: free guiding stays above -1 mW, a bounce lives on 16 mW and more
 GIVEN_HELD = 0.001  # [W] the same in a contact that was recognised
+SWING = 0.04  # of the activity: a hand that stops the tool swings with it, half of each swing looks handed out
 GROWTH = 0.06  # [s] in which the damping grows by e while more is handed out
 FORGET = 3.0  # as the damping grows by e, what was seen with less of it shrinks by e^FORGET
 SLOWEST = 1.0  # [1/s] of the law's D / M from which the damping grows: nothing grows from zero
@@ -34,7 +35,7 @@ def watch_power(p, contact, wrench, velocity, law_velocity, dt):
     late = smoothing(1.0 / (math.pi * (p.sensor_delay + 0.5 * dt)), dt)  # a reading is the mean of its period
     slow = smoothing(SLOW_HZ, dt)
     recent = min(1.0, dt / POWER_TIME)
-    obeys = 1.0 if contact.unlimited_time > 0.0 else 0.0  # at a limit the arm does not obey the law
+    obeys = contact.unlimited_time > 0.0  # at a limit it does not, and half a swing says nothing: all is forgotten
     for i in range(6):
         o.filtered[i] += fresh * (velocity[i] - o.filtered[i])
         o.delayed[i] += late * (o.filtered[i] - o.delayed[i])
@@ -42,25 +43,35 @@ def watch_power(p, contact, wrench, velocity, law_velocity, dt):
         o.slow_velocity[i] += slow * (v - o.slow_velocity[i])
         o.slow_force[i] += slow * (wrench[i] - o.slow_force[i])
         f = wrench[i] - o.slow_force[i]
-        o.fast_once[i] += recent * (obeys * f * (v - o.slow_velocity[i]) - o.fast_once[i])
+        o.fast_once[i] += recent * (f * (v - o.slow_velocity[i]) - o.fast_once[i])
         o.fast[i] += recent * (o.fast_once[i] - o.fast[i])
-        o.whole_once[i] += recent * (obeys * wrench[i] * v - o.whole_once[i])
+        o.whole_once[i] += recent * (wrench[i] * v - o.whole_once[i])
         o.whole[i] += recent * (o.whole_once[i] - o.whole[i])
-        o.activity[i] += recent * (abs(f * law_velocity[i]) - o.activity[i])
+        if not obeys:
+            o.fast_once[i] = o.fast[i] = o.whole_once[i] = o.whole[i] = 0.0
+        o.activity_once[i] += recent * (abs(f * law_velocity[i]) - o.activity_once[i])
+        o.activity[i] += recent * (o.activity_once[i] - o.activity[i])
 
 
 @kernel
 def hands_out(contact):
     """Whether the arm hands out more than it may, over one axis or over all."""
     o = contact.power
-    fast, whole, held = 0.0, 0.0, 0.0
+    fast, whole, activity, held = 0.0, 0.0, 0.0, 0.0
     for i in range(6):
         fast += o.fast[i]
         whole += o.whole[i]
+        activity += o.activity[i]
         held = max(held, contact.held[i])
-        if max(o.fast[i], o.whole[i]) < -(GIVEN_HELD if contact.held[i] != 0.0 else GIVEN):
+        if max(o.fast[i], o.whole[i]) < -allowed(o.activity[i], contact.held[i]):
             return True
-    return max(fast, whole) < -(GIVEN_HELD if held != 0.0 else GIVEN)
+    return max(fast, whole) < -allowed(activity, held)
+
+
+@kernel
+def allowed(activity, held):
+    """Power [W] that may leave."""
+    return GIVEN_HELD if held != 0.0 else GIVEN + SWING * activity
 
 
 @kernel

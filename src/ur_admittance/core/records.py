@@ -78,6 +78,7 @@ class Status(IntEnum):
     RETREAT_BLOCKED = 22
     RETREAT_ENDED = 23
     COLLISION = 24
+    RETREAT_CLOSED = 25
 
 
 class Limit(IntFlag):
@@ -213,7 +214,7 @@ STATE = np.dtype(
     [
         ("mode", I),  # Mode
         ("status", I),  # Status
-        ("evidence", F, 2),  # the value that was out of bounds, and the bound
+        ("evidence", F, 5),  # the value that was out of bounds, the bound; of a hit: contact.explain_hit
         ("ticks", I),  # since the record was made
         ("has_command", I),  # 0 until the first valid tick has latched q_command
         ("target_id", I),  # the last one seen in a sample
@@ -278,7 +279,7 @@ COMMAND = np.dtype(
         ("stamp_ns", I),
         ("mode", I),
         ("status", I),
-        ("evidence", F, 2),
+        ("evidence", F, 5),
         ("hindrance", I),  # in a fault, the Status that keeps it from its reset; OK: nothing does
         ("hindrance_evidence", F, 2),
         ("limits", I),  # Limit flags

@@ -3,8 +3,8 @@
     load = max(force / max_force, torque / max_torque)
 
 The trail is a ring of commanded joint positions. A retreat takes them from the newest to the oldest; it ends when the
-load is below RELEASED, stops when the load grows, when the request ends, at the end of the trail or at a fault, and
-starts only from standstill on a new request.
+load is below RELEASED, stops when the load grows, when the arm does not follow, when a place is no longer allowed, when
+the request ends, at the end of the trail or at a fault, and starts only from standstill on a new request.
 """
 
 import math
@@ -12,7 +12,8 @@ import math
 from .bounds import joint_bounds, stopping_time
 from .chain import forward, twist_of
 from .checks import is_sane
-from .compile import kernel, mat3, vec3, vec6
+from .compile import kernel, mat3, mat6, vec3, vec6
+from .obstacles import nearest_pair
 from .records import TRAIL, Request, Status
 from .spatial import clip, norm
 
@@ -20,6 +21,7 @@ RETREAT = int(Request.RETREAT)
 OK, OVER_FORCE, OVER_TORQUE = int(Status.OK), int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 RETREATING, RETREATED = int(Status.RETREATING), int(Status.RETREATED)
 RETREAT_BLOCKED, RETREAT_ENDED = int(Status.RETREAT_BLOCKED), int(Status.RETREAT_ENDED)
+RETREAT_CLOSED, NOT_FOLLOWING = int(Status.RETREAT_CLOSED), int(Status.NOT_FOLLOWING)
 
 SPACING = 0.01  # [rad] between places of the trail, largest of the joints: 32 of them are 200 to 400 mm of the tool
 CLOSE = 0.002  # [rad] to a place before the next one is aimed at
@@ -29,6 +31,9 @@ SHARE = 0.5  # of the acceleration limits: the rest is for the bends of the path
 RELEASED = 0.2  # load below which the tool counts as released: far from a stop, above the errors of a tool's weight
 GROWTH = 0.05  # by which the load may exceed its lowest value ...
 NOISE = 2.0  # [N] ... or by this much: friction turns round on the way back, and sensors are noisy
+NEARER = 1e-3  # [m] by which a place may be nearer to a thing, or farther outside a wall, than limits and present place
+BODY = 16.0  # evidence of two bodies: first + BODY * second
+WALL = -1.0  # evidence of a wall of the workspace
 MOST, TINY = 1e6, 1e-9  # a load stays finite with any limits
 LOAD_TIME = 0.02  # [s] smoothing of the load
 
@@ -49,40 +54,59 @@ def remember_place(s):
 
 
 @kernel
-def change_retreat(p, s, u, status, force, torque, standing, close, dt):
-    """In a fault: start, go on or stop. `close`: the arm is where its command is, as far as a load explains."""
+def change_retreat(p, s, u, status, value, bound, force, torque, lead, standing, dt):
+    """In a fault: start, go on or stop. value, bound: of the status; lead: of the command over the arm."""
     asked = u.request & RETREAT != 0
     fresh = asked and s.retreat_asked == 0
     s.retreat_asked = 1 if asked else 0
-    if status not in (OK, OVER_FORCE, OVER_TORQUE):
-        if s.retreating != 0:
-            tell(s, status, 0.0, 0.0)
-        s.retreating = 0
-        return
+    usable = status == OK or status == OVER_FORCE or status == OVER_TORQUE
+    follows = lead <= p.max_following_error
     load = min(max(force / max(p.max_force, TINY), torque / max(p.max_torque, TINY)), MOST)
     if s.retreating == 0:
-        if not (fresh and standing and close):
+        if not (usable and fresh and standing and follows):
             return
         s.load = s.lowest_load = load
-        s.retreating = 1
     s.load += (load - s.load) * min(1.0, dt / LOAD_TIME)
     s.lowest_load = min(s.lowest_load, s.load)
-    if s.load < RELEASED:
-        tell(s, RETREATED, s.load, RELEASED)
+    if not usable:
+        pass
+    elif s.load < RELEASED:
+        status, value, bound = RETREATED, s.load, RELEASED
     elif s.load > s.lowest_load + max(GROWTH, NOISE / max(p.max_force, TINY)):
-        tell(s, RETREAT_BLOCKED, s.load, s.lowest_load)
+        status, value, bound = RETREAT_BLOCKED, s.load, s.lowest_load
+    elif not follows:
+        status, value, bound = NOT_FOLLOWING, lead, p.max_following_error
     elif not asked or s.trail_count == 0:
-        tell(s, RETREAT_ENDED, s.load, RELEASED)
+        status, value, bound = RETREAT_ENDED, s.load, RELEASED
     else:
-        tell(s, RETREATING, s.load, RELEASED)
-    s.retreating = 1 if s.status == RETREATING else 0
+        value, bound = in_the_way(p, s)
+        status = RETREAT_CLOSED
+        if value < WALL:
+            status, value, bound = RETREATING, s.load, RELEASED
+    s.status, s.evidence[0], s.evidence[1] = status, value, bound
+    s.retreating = 1 if status == RETREATING else 0
 
 
 @kernel
-def tell(s, status, value, bound):
-    s.status = status
-    s.evidence[0] = value
-    s.evidence[1] = bound
+def in_the_way(p, s):
+    """The arm has been at the next place, but walls and boxes may have changed since. Returns what is there now, as
+    evidence (below WALL: nothing), and its distance [m]."""
+    place = s.trail[s.trail_newest]
+    if not is_sane(place):
+        return WALL - 1.0, 0.0
+    R, J, here, there = mat3(), mat6(), vec3(), vec3()
+    forward(p.chain_rotation, p.chain_position, s.q_command, R, here, J)
+    forward(p.chain_rotation, p.chain_position, place, R, there, J)
+    for i in range(3):
+        inside = min(there[i] - p.workspace_min[i], p.workspace_max[i] - there[i])
+        if inside < min(0.0, min(here[i] - p.workspace_min[i], p.workspace_max[i] - here[i])) - NEARER:
+            return WALL, inside
+    if p.shapes.on != 0:
+        now = nearest_pair(p, s.q_command, p.shapes.clearance)[0]
+        distance, one, two = nearest_pair(p, place, now - NEARER)
+        if one >= 0:
+            return one + BODY * two, distance
+    return WALL - 1.0, 0.0
 
 
 @kernel

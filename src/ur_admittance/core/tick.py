@@ -37,14 +37,15 @@ from .checks import (
 )
 from .choose import choose
 from .compile import kernel, mat3, mat6, record, vec3, vec6
+from .contact import explain_hit
 from .control_axes import NORMAL
-from .following import follows, forgive_drift, observe_lead, observe_speed, rejoin
+from .following import follows, forgive_drift, observe_lead, observe_speed, rejoin, strays
 from .law import advance, carry, desired_twist, law_twist, pose_error, ramp_parameters
 from .modes import INACTIVE, change_mode, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
 from .obstacles import SHOWN, forget_near, nearest_pair
 from .records import Limit, Status
-from .retreat import change_retreat, go_back
+from .retreat import BODY, change_retreat, go_back
 from .singular import SINGULAR, damped_factor, smallest_singular_value
 from .spatial import clip, copy_matrix, norm
 from .stopping import forget_all_but_motion, move_joints, remember_limits, slow_down
@@ -57,7 +58,7 @@ IK_FAILED, NOT_FOLLOWING = int(Status.IK_FAILED), int(Status.NOT_FOLLOWING)
 COLLISION, STILL_MOVING = int(Status.COLLISION), int(Status.STILL_MOVING)
 ACCELERATION = int(Limit.LINEAR_ACCELERATION | Limit.ANGULAR_ACCELERATION | Limit.JOINT_ACCELERATION)
 
-BODY = 16.0  # evidence of a collision: first body + BODY * second
+ROUNDING = 1e-6  # [rad] of joint angles summed up over hours
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when no good period was ever measured
 
 
@@ -102,10 +103,12 @@ def tick_one(p, s, u, c):
             distance, one, two = nearest_pair(p, u.q, 0.0)
             if one >= 0:
                 status, value, bound = COLLISION, one + BODY * two, distance
+    was_active = s.mode == ACTIVE
     change_mode(p, s, u, status, value, bound, R_measured, p_measured)
+    if was_active and status == OVER_FORCE:
+        explain_hit(p, s, dt)
     if s.mode == FAULT:
-        close = usable and lead <= p.max_following_error
-        change_retreat(p, s, u, status, force, torque, stands_still(s), close, dt)
+        change_retreat(p, s, u, status, value, bound, force, torque, lead, stands_still(s), dt)
     tell_hindrance(s, c, status, value, bound)
 
     clear_motion(c)
@@ -200,7 +203,8 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
         forget_near(s)
     if c.sigma_min < SINGULAR:
         c.limits |= SINGULARITY
-    s.contact.unlimited_time = 0.0 if c.limits & ~ACCELERATION else min(s.contact.unlimited_time + dt, 1.0)
+    obeys = c.limits & ~ACCELERATION == 0 and not strays(s)
+    s.contact.unlimited_time = min(s.contact.unlimited_time + dt, 1.0) if obeys else 0.0
     if not (is_sane(qd) and is_sane(realised)):
         return IK_FAILED, c.sigma_min, 0.0
 
@@ -211,10 +215,13 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
 
 @kernel
 def keep_inside(p, s, u):
-    """An arm inside its joint limits is not sent beyond them, not even by rounding."""
+    """An arm inside its joint limits is not sent beyond them, not even by rounding. A command that is farther outside
+    (the limit was moved) is not pulled back: that would be a jump."""
     for i in range(6):
         if p.joint_lower[i] <= u.q[i] <= p.joint_upper[i]:
-            s.q_command[i] = clip(s.q_command[i], p.joint_lower[i], p.joint_upper[i])
+            inside = clip(s.q_command[i], p.joint_lower[i], p.joint_upper[i])
+            if abs(inside - s.q_command[i]) < ROUNDING:
+                s.q_command[i] = inside
 
 
 @kernel

@@ -30,6 +30,8 @@ LIMITS = {
 }
 DIRECTIONS = (("forward", "backward"), ("left", "right"), ("up", "down"))  # +x, +y, +z seen from behind the arm
 
+FELT_N, MOVES = 1.5, 0.005  # [N], [m/s] below which nothing is said of a push or a motion
+
 RESTLESS = "A simulated hand pushes the tool to and fro until you take over: drag the orange ball."
 
 
@@ -74,10 +76,11 @@ def happening(command: Any) -> str:
     force, velocity = np.array(command["wrench_tcp"][:3]), np.array(command["twist"][:3])
     pull, speed = float(np.linalg.norm(force)), float(np.linalg.norm(velocity))
     limits = int(command["limits"])
-    felt = f"The tool is pushed {direction(force)} with {pull:.0f} N" if pull > 1.5 else "Nothing pushes the tool"
-    moves = f"moves {direction(velocity)} at {100.0 * speed:.0f} cm/s" if speed > 0.005 else "stands still"
+    felt = f"The tool is pushed {direction(force)} with {pull:.0f} N" if pull > FELT_N else "Nothing pushes the tool"
+    moves = f"moves {direction(velocity)} at {100.0 * speed:.0f} cm/s" if speed > MOVES else "stands still"
     if limits & Limit.COLLISION and (pair := pair_words(command["near"], command["near_distance"])):
-        return f"{felt}; it {moves}. Slowed down: {pair}."
+        idle = pull <= FELT_N and speed <= MOVES
+        return f"{felt}; it {moves}. {'Held at a distance' if idle else 'Slowed down'}: {pair}."
     held = [words for limit, words in LIMITS.items() if limits & limit]
     return f"{felt}; it {moves}." + (f" Limited by: {held[0]}." if held else "")
 

@@ -23,6 +23,9 @@ def _nan_is_unset(value: Any) -> Any:
 Number = Annotated[float, Strict(), AllowInfNan(False), Ge(-LARGEST), Le(LARGEST)]
 Positive = Annotated[float, Strict(), AllowInfNan(False), Gt(0), Le(LARGEST)]
 NotNegative = Annotated[float, Strict(), AllowInfNan(False), Ge(0), Le(LARGEST)]
+# Accelerations: an arm that brakes even more slowly than this does not stop before it is somewhere else [m/s2, rad/s2]
+Braking = Annotated[float, Strict(), AllowInfNan(False), Ge(0.01), Le(LARGEST)]
+Nearness = Annotated[float, Strict(), AllowInfNan(False), Ge(0), Le(1)]  # [m] from the arm: all of its reach, and less
 Share = Annotated[float, Strict(), AllowInfNan(False), Gt(0), Le(1)]
 Rate = Annotated[float, Strict(), AllowInfNan(False), Ge(125), Le(1000)]  # that UR arms are driven at [Hz]
 Switch = Annotated[bool, Strict()]

@@ -13,8 +13,10 @@ from pydantic import ValidationError, model_validator
 from ur_admittance.model import JOINT_NAMES
 from ur_admittance.params import names, sentences
 from ur_admittance.params.fields import (
+    Braking,
     Group,
     Name,
+    Nearness,
     NotNegative,
     Number,
     OrUnset,
@@ -166,8 +168,8 @@ class Collision(Group):
     """The arm slows down before it hits itself, the table or a box, as it does at a wall."""
 
     enabled: Switch = parameter(True, "-", "look at the distances of the arm to itself, the table and the boxes")
-    clearance: NotNegative = parameter(0.01, "m", "distance that is kept; the links count as capsules")
-    tool_radius: NotNegative = parameter(0.03, "m", "of the tool from flange to TCP; 0: the tool is not looked at")
+    clearance: Nearness = parameter(0.01, "m", "distance that is kept; the links count as capsules")
+    tool_radius: Nearness = parameter(0.03, "m", "of the tool from flange to TCP; 0: the tool is not looked at")
     table_height: Number | None = parameter(
         None, "m", "of the table against gravity, from the origin of the base; unset: no table"
     )
@@ -184,7 +186,7 @@ class JointLimits(Group):
     position_lower: Six[OrUnset[Number]] | None = parameter(None, "rad", "lowest joint positions; unset: of the model")
     position_upper: Six[OrUnset[Number]] | None = parameter(None, "rad", "highest joint positions; unset: of the model")
     velocity: Six[OrUnset[Positive]] | None = parameter(None, "rad/s", "largest joint speeds; unset: of the model")
-    acceleration: Six[Positive] = parameter((20.0,) * 6, "rad/s2", "largest joint accelerations")
+    acceleration: Six[Braking] = parameter((20.0,) * 6, "rad/s2", "largest joint accelerations")
 
 
 class Safety(Group):
@@ -247,10 +249,10 @@ class Parameters(Group):
     robot: Robot = Robot()
     max_linear_velocity: Positive = parameter(0.5, "m/s", "largest TCP speed")
     max_angular_velocity: Positive = parameter(1.0, "rad/s", "largest TCP turning speed")
-    max_linear_acceleration: Positive = parameter(
+    max_linear_acceleration: Braking = parameter(
         5.0, "m/s2", "largest TCP acceleration; low values distort the law (8 N on 8 kg already ask for 1 m/s2)"
     )
-    max_angular_acceleration: Positive = parameter(25.0, "rad/s2", "largest angular TCP acceleration")
+    max_angular_acceleration: Braking = parameter(25.0, "rad/s2", "largest angular TCP acceleration")
     workspace: Workspace = Workspace()
     region_1: Region = Region()
     region_2: Region = Region()

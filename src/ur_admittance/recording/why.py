@@ -7,7 +7,7 @@ from ur_admittance.core.records import STANDSTILL, Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.recording.log import Log
 
-RETREATS = (Status.RETREATING, Status.RETREATED, Status.RETREAT_BLOCKED, Status.RETREAT_ENDED)
+RETREATS = (Status.RETREATING, Status.RETREATED, Status.RETREAT_BLOCKED, Status.RETREAT_ENDED, Status.RETREAT_CLOSED)
 BEFORE_S = 0.5  # what happened this long before a fault is reported too
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.apps.campaign.distances import Judge
-from ur_admittance.apps.campaign.episode import STEADY_WINDOW
+from ur_admittance.apps.campaign.episode import REST_WINDOW, STEADY_WINDOW
 from ur_admittance.apps.campaign.view import Reading, View
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.simulation.normal_force import normal_force
@@ -52,8 +52,10 @@ def finite(v: View) -> Iterator[Reading]:
 def joints(v: View) -> Iterator[Reading]:
     """Position, speed and acceleration of the commanded joints, and the distance from one command to the next."""
     q, qd, mode = v.command["q"], v.command["qd"], v.command["mode"]
-    outside = np.maximum(v.in_force("joint_lower") - q, q - v.in_force("joint_upper"))
-    yield v.worst("joint_position", np.maximum(outside, 0.0), ANGLE_ROUNDING, "rad")
+    low, high = v.in_force("joint_lower"), v.in_force("joint_upper")
+    anew = np.concatenate([[False], restarted(v)])[:, None]  # by its own inertia a stopped arm may be outside
+    carried = np.maximum.accumulate(np.where(anew, _beyond(v.sample["q"], low, high), 0.0))
+    yield v.worst("joint_position", _beyond(q, low, high), ANGLE_ROUNDING + carried, "rad")
     acceleration = np.broadcast_to(v.in_force("joint_acceleration"), q.shape)
     speed = v.eased(np.broadcast_to(v.in_force("joint_velocity"), q.shape))
     yield v.worst("joint_speed", np.abs(qd), speed * (1.0 + ROUNDING), "rad/s")
@@ -64,6 +66,10 @@ def joints(v: View) -> Iterator[Reading]:
     yield v.worst("step_at_mode_change", np.where(changed[:, None], step, 0.0), bound, "rad/s2", 1)
     moved = np.where(restarted(v)[:, None], 0.0, np.abs(np.diff(q, axis=0)) / v.period)
     yield v.worst("position_step", moved, speed[1:] * (1.0 + ROUNDING), "rad/s", 1)
+
+
+def _beyond(q: Array, low: Array, high: Array) -> Array:
+    return np.asarray(np.maximum(np.maximum(low - q, q - high), 0.0))
 
 
 def restarted(v: View) -> NDArray[np.bool_]:
@@ -123,7 +129,8 @@ def clearance(v: View) -> Iterator[Reading]:
     wanted = float(v.sets["shapes"]["clearance"][0])
     force = np.linalg.norm(v.trace.hand[:, :3] + v.trace.contact[:, :3], axis=1)
     bend = v.compliance * np.maximum.accumulate(force)[::step]
-    for check, q, slack in (("clearance", v.command["q"], 0.0), ("measured_clearance", v.sample["q"], bend)):
+    measured = np.where(v.fresh[:, None], v.sample["q"], v.command["q"])
+    for check, q, slack in (("clearance", v.command["q"], 0.0), ("measured_clearance", measured, bend)):
         missing = np.maximum(wanted - judge.smallest(q[::step]), 0.0)
         reading = v.worst(check, missing, CLEARANCE_SLACK + slack, "m")
         yield replace(reading, at=reading.at * step)
@@ -151,16 +158,25 @@ def measured(v: View) -> Iterator[Reading]:
 
 
 def rest(v: View) -> Iterator[Reading]:
-    """Released and with everything zero, the arm comes to rest and stays there."""
+    """Released and with everything zero, the arm comes to rest and stays there. A spring may drag it along what is in
+    its way for longer than the law needs: then it gets slower."""
     start = v.episode.rest
     if start is None or v.trace.diverged:
         return
     last = v.window(start, v.t[-1])
-    p, R = v.command["p_tcp"][last], v.command["R_tcp"][last].reshape(-1, 9)
-    strayed = np.linalg.norm(p - p.mean(axis=0), axis=1)
+    bounds = REST
+    if v.episode.dragged:
+        before = [float(moved.max()) for moved in strayed(v, v.window(start - REST_WINDOW, start))]
+        bounds = max(REST[0], before[0]), max(REST[1], before[1])
+    for check, moved, bound, unit in zip(("rest", "rest_angle"), strayed(v, last), bounds, ("m", "rad"), strict=True):
+        yield v.worst(check, moved, bound, unit, last.start)
+
+
+def strayed(v: View, part: slice) -> tuple[Array, Array]:
+    """Distance [m] and angle [rad] from the mean pose of the tool."""
+    p, R = v.command["p_tcp"][part], v.command["R_tcp"][part].reshape(-1, 9)
     turned = np.linalg.norm(R - R.mean(axis=0), axis=1) / np.sqrt(2.0)  # |R1 - R0| = sqrt(2) angle for small angles
-    yield v.worst("rest", strayed, REST[0], "m", last.start)
-    yield v.worst("rest_angle", turned, REST[1], "rad", last.start)
+    return np.linalg.norm(p - p.mean(axis=0), axis=1), turned
 
 
 def still(v: View) -> Iterator[Reading]:

@@ -41,6 +41,7 @@ class Episode:
     load: float = 0.0  # [N] largest force of the hand
     ramp: float | None = None  # [s] shortest rise of that force when nothing else is touched; None: it may step
     rest: float | None = None  # the arm stands still
+    dragged: bool = False  # ... or a spring still drags it along what is in its way, slower and slower
     steady: float | None = None  # the contact force does not oscillate
     sliding: tuple[float, float] | None = None  # the tool slides with a constant force
     clear: bool = False  # distances to boxes, table and the arm itself are measured once more

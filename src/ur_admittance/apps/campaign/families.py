@@ -11,7 +11,7 @@ from ur_admittance.apps.campaign import draw
 from ur_admittance.apps.campaign.draft import Draft
 from ur_admittance.apps.campaign.draw import RAMP, chance, direction, log_uniform, pick
 from ur_admittance.apps.campaign.episode import REPORTED, REST_WINDOW, Episode
-from ur_admittance.apps.campaign.obstacles import obstacles
+from ur_admittance.apps.campaign.obstacles import obstacles, stops
 from ur_admittance.apps.campaign.surface import surface
 from ur_admittance.apps.campaign.touching import contact, hand, sliding
 from ur_admittance.errors import SimulationError
@@ -227,6 +227,7 @@ FAMILIES: dict[str, Callable[[int], Episode]] = {
         hand,
         soft,
         faults,
+        stops,
         parameters,
         extremes,
     )

@@ -5,9 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from ur_admittance.apps.campaign import draw
 from ur_admittance.apps.campaign.draft import Draft, room
 from ur_admittance.apps.campaign.draw import RAMP, chance, direction, log_uniform, pick
-from ur_admittance.apps.campaign.episode import REST_WINDOW, Episode
+from ur_admittance.apps.campaign.episode import REPORTED, REST_WINDOW, Episode
 from ur_admittance.model.frames import rotation_from_vector, rpy_from_rotation
 
 APART = 1e-3  # [m] beyond the clearance at the start
@@ -19,6 +20,49 @@ def obstacles(number: int) -> Episode:
     draft = Draft("obstacles", number, singular=0.4)
     rng = draft.rng
     draft.choose_law()
+    surround(draft)
+    begin = draft.time
+    for _ in range(int(rng.integers(2, 5))):
+        draft.push(float(rng.uniform(0.6, 1.5)))
+    end = draft.settled(draft.time - begin)
+    calm = draft.ramp if RAMP <= draft.ramp < math.inf else None
+    sprung = any(draft.parameters.admittance.stiffness)
+    return draft.finish(end, ramp=calm, rest=end - REST_WINDOW, dragged=sprung, clear=True)
+
+
+def stops(number: int) -> Episode:
+    """Stopped by a fault or on request at any moment, between walls or among boxes: braking keeps every limit."""
+    draft = Draft("stops", number, singular=0.4)
+    rng = draft.rng
+    draft.choose_law()
+    if chance(rng, 0.5):  # a stop then takes a large part of the way
+        draft.choose({"joint_limits.acceleration": log_uniform(rng, 0.5, 5.0, 6).tolist()})
+    among = chance(rng, 0.5)
+    if among:
+        surround(draft)
+    else:
+        draft.choose(draw.box(rng, draw.tcp_position(draft.model, draft.q, draft.tool)))
+    if chance(rng, 0.3):
+        draft.choose(draw.joint_limits(rng, draft.model, draft.q))
+    for _ in range(int(rng.integers(2, 5))):
+        begin = draft.time
+        draft.push(float(rng.uniform(0.6, 1.5)))
+        at = float(rng.uniform(begin + 0.1, draft.time))
+        kind = pick(rng, ("deactivate", *REPORTED))
+        if kind == "deactivate":
+            draft.act("deactivate", at, lambda script, at: script.deactivate(at))
+        else:
+            draft.fault(kind, at, float(rng.uniform(0.1, 0.6)))
+        draft.time += float(rng.uniform(1.5, 2.0))
+        draft.act("reset the fault", draft.time, lambda script, at: script.reset_fault(at))
+        draft.act("activate", draft.time + 0.05, lambda script, at: script.activate(at))
+        draft.time += 0.2
+    return draft.finish(draft.time, clear=among)
+
+
+def surround(draft: Draft) -> None:
+    """Boxes and a table around the arm, in a pose that is free of them."""
+    rng = draft.rng
     draft.choose({"collision.clearance": float(pick(rng, (0.01, 0.01, rng.uniform(0.0, 0.05))))})
     draft.choose({"collision.tool_radius": float(pick(rng, (0.03, rng.uniform(0.005, 0.06))))})
     for _ in range(TRIES):
@@ -31,13 +75,6 @@ def obstacles(number: int) -> Episode:
         stand_on_a_table(draft)
     for i in range(1, int(rng.integers(1, 5))):
         put_box(draft, i)
-    begin = draft.time
-    for _ in range(int(rng.integers(2, 5))):
-        draft.push(float(rng.uniform(0.6, 1.5)))
-    end = draft.settled(draft.time - begin)
-    calm = draft.ramp if RAMP <= draft.ramp < math.inf else None
-    sprung = any(draft.parameters.admittance.stiffness)  # a spring drags the arm along what is in its way, slowly
-    return draft.finish(end, ramp=calm, rest=None if sprung else end - REST_WINDOW, clear=True)
 
 
 def keep_if_free(draft: Draft, changes: dict[str, Any], words: str) -> bool:

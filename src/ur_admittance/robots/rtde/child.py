@@ -20,6 +20,7 @@ import sys
 STREAMED = struct.Struct("<c9d")  # kind, six numbers, three more
 LARGEST = 4096  # [bytes]
 STOP_DECELERATION = 10.0  # [rad/s2]
+STOP_PATIENCE_S = 5
 
 
 def main() -> None:
@@ -52,6 +53,7 @@ def main() -> None:
             parent.send(bytes([bool(accepted) | bool(control.isConnected()) << 1]))
         else:
             parent.send(_call(control, message))
+    signal.alarm(STOP_PATIENCE_S)  # a robot that is gone never answers: the system ends this process then
     if moving and control.isConnected():
         (control.speedStop if moving == "S" else control.servoStop)(STOP_DECELERATION)
     # the library's own clean-up takes half a second and can crash; closing the sockets is enough
