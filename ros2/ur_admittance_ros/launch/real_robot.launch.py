@@ -21,7 +21,7 @@ def generate_launch_description():
                 description="parameter file",
             ),
             DeclareLaunchArgument("output", default_value="trajectory", description="trajectory, velocity or action"),
-            DeclareLaunchArgument("controller", default_value="", description="its name; empty: the active one that fits"),
+            DeclareLaunchArgument("controller", default_value="", description="its name; empty: the one that fits"),
             DeclareLaunchArgument("calibration_file", default_value="", description="from wrench_calibration_node"),
             DeclareLaunchArgument(
                 "wrench_topic",
