@@ -1,14 +1,21 @@
-"""Is the wrench what it is taken for? Its place is set at configure, checked at activate, watched while active."""
+"""Is the wrench what it is taken for? Its place is set at configure, checked at activate, watched while active.
 
+A transform and a joint state of different moments do not fit, and a busy computer delivers such pairs now and then:
+what is seen once is looked at again.
+"""
+
+import time
 from typing import Any
 
 import numpy as np
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import RobotError
+from ur_admittance.robots.ros.inputs import Inputs
 from ur_admittance.robots.ros.robot import RosRobot
 from ur_admittance.robots.ros.sensor_place import Place, moved, must_stand
 
+LOOKS, AGAIN_S = 3, 0.02  # in a row that must agree, and the time between two of them
 OLD_S = 0.02  # a joint state that is older says nothing about a frame on /tf
 LEAST_WEIGHT = 2.0  # [N] of a tool: less cannot be told from the sensor's own error
 ABSENT, PRESENT = 0.25, 0.75  # of the weight: what counts as none of it, and as all
@@ -53,6 +60,7 @@ class SensorWatch:
                 raise RobotError(node.search.places.unknown(self._node.parameters, inputs).removeprefix("waiting for "))
             if now.moving:
                 must_stand(inputs)
+                self._must_stay(robot, now)
             if now.frame != self._place.frame or self._place.differs(now.pose):
                 self._use(now)
         inputs.only_frame = inputs.wrench_frame
@@ -65,7 +73,24 @@ class SensorWatch:
             return ""
         if place is None or not place.moving or inputs.joint_age() > OLD_S:
             return inputs.other_frame()
-        return inputs.other_frame() or moved(place, self._find(robot), inputs, robot.model)
+        return inputs.other_frame() or self._moved(robot, inputs, place)
+
+    def _moved(self, robot: RosRobot, inputs: Inputs, place: Place) -> str:
+        """Whether the place in use has changed, in every one of LOOKS."""
+        for look in range(LOOKS):
+            time.sleep(AGAIN_S if look else 0.0)
+            how = moved(place, self._find(robot), inputs, robot.model)
+            if not how:
+                break
+        return how
+
+    def _must_stay(self, robot: RosRobot, place: Place) -> None:
+        for _ in range(LOOKS - 1):
+            time.sleep(AGAIN_S)
+            again = self._find(robot)
+            how = "is no longer there" if again is None else place.differs(again.pose)
+            if how:
+                raise RobotError(f"frame {place.frame} of the wrench moves on a standing arm ({how}); activate again.")
 
     def _find(self, robot: RosRobot) -> Place | None:
         assert robot.inputs is not None

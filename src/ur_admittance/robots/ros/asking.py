@@ -32,6 +32,10 @@ class Question:
     def waiting(self) -> bool:
         return self._number is not None
 
+    def forget(self) -> None:
+        """An answer that is still to come counts no more."""
+        self._number = None
+
     def answer(self) -> Any:
         """The answer to the last request, or None as long as there is none."""
         handle = self._client.handle

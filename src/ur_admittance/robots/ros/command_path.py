@@ -58,6 +58,7 @@ class CommandPath:
                 raise RobotError(nobody)
             time.sleep(0.01)
         self._complaint = ""
+        self._watched.forget()
         self._speed_seam.join()
         if self._seam is not None:
             self._seam.join(q_arm)

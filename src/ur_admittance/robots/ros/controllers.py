@@ -93,6 +93,11 @@ class ControllerManager:
         """All controllers, or None when nobody answers."""
         return None if self._question is None else _read(self._question.ask(ANSWER_S))
 
+    def forget(self) -> None:
+        """What was asked before counts no more: the answer may be from before a switch."""
+        if self._question is not None:
+            self._question.forget()
+
     def watch(self) -> list[Controller] | None:
         """Never waits: the answer to the question of an earlier call, if it has come; then asks again."""
         question = self._question
