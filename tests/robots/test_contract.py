@@ -3,6 +3,7 @@
 The arms of ROS 2 are there where rclpy is: `make test-ros` runs them, in the environment of the wheels.
 """
 
+import contextlib
 import importlib.util
 import os
 import random
@@ -17,6 +18,7 @@ import pytest
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
+from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.robot import Robot, RobotInfo
 from ur_admittance.simulation import Servo, SimulatedRobot, Tool, World
 
@@ -111,16 +113,24 @@ class Driver:
         self.robot, self.sample, self.command = robot, new(SAMPLE), new(COMMAND)
         self.q, self.qd = self.sample["q"].reshape(6), self.sample["qd"].reshape(6)
         self.loses_cycles = type(robot).__name__ == "RosRobot"  # nobody waits for a client that is late
+        self.driven = np.zeros(6)  # speeds times the time until the next ones were sent
+        self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> "Driver":
-        self.robot.__enter__()
+        self._stack.enter_context(self.robot)
+        if self.loses_cycles:  # a client that pauses is stopped by the guard, as it should be
+            self._stack.enter_context(whole_process(9))
         self.clock = self.robot.clock()
         self.clock.start()
+        self._stack.callback(self.clock.stop)
         return self
 
     def __exit__(self, *error) -> None:
-        self.clock.stop()
-        self.robot.__exit__(*error)
+        self._stack.__exit__(*error)
+
+    def told(self, start: np.ndarray) -> np.ndarray:
+        """Where the commands since `start` lead to. Speeds hold until the next ones come, also when those are late."""
+        return start + self.driven if self.value("speed_driven") else self.command["q"].reshape(6)
 
     def read(self) -> None:
         while not self.clock.wait():  # simulated time that others make
@@ -139,6 +149,7 @@ class Driver:
         self.command["qd"] = speed
         self.robot.write(self.command)
         self.read()
+        self.driven += speed * self.value("dt")
 
     def listen(self, ticks: int) -> np.ndarray:
         """Read without writing; time step and joint speeds of each tick (n, 7)."""
@@ -214,7 +225,7 @@ def test_the_arm_goes_where_the_command_says(driver: Driver) -> None:
         np.testing.assert_allclose(driver.qd, SPEED, atol=0.02)
         for _ in range(200):
             driver.tick(np.zeros(6))
-        told = driver.command["q"].reshape(6)
+        told = driver.told(start)
         assert np.all((told - start) / SPEED >= 199 * PERIOD)
         np.testing.assert_allclose(driver.q, told, atol=1e-3)
         np.testing.assert_allclose(driver.qd, 0.0, atol=1e-3)
