@@ -130,7 +130,8 @@ class Driver:
 
     def told(self, start: np.ndarray) -> np.ndarray:
         """Where the commands since `start` lead to. Speeds hold until the next ones come, also when those are late."""
-        return start + self.driven if self.value("speed_driven") else self.command["q"].reshape(6)
+        by_speeds = self.loses_cycles and self.value("speed_driven")
+        return start + self.driven if by_speeds else self.command["q"].reshape(6)
 
     def read(self) -> None:
         while not self.clock.wait():  # simulated time that others make

@@ -113,7 +113,18 @@ def ignored(scene):
     return begin
 
 
+def released_at_the_limit(scene):
+    """A push that the law would answer faster than max_linear_velocity, and its end."""
+    scene.push((0.0, STRONG, 0.0, 0.0, 0.0, 0.0))
+    time.sleep(1.2)
+    begin = time.monotonic()
+    scene.let_go()
+    scene.client.trigger("/ur_sim/let_go")
+    return begin
+
+
 CASES = {
+    "released at the limit": released_at_the_limit,
     "deactivate": deactivate,
     "SIGTERM": terminate,
     "kill -9": kill,
@@ -126,6 +137,9 @@ CASES = {
     "wrench NaN": spoiled(lambda relay: setattr(relay, "spoilt", True)),
     "commands ignored": ignored,
 }
+LATE_S = 0.001  # a cycle of the double that is later has two commands at once: the computer paused, not the node
+MOST_TRIES = 4
+STRONG = 30.0  # [N]: 0.45 m/s by the law
 RELAYED = ("wrench lost", "joint states lost", "wrench NaN")
 
 
@@ -136,6 +150,16 @@ def push_speed(scene):
     time.sleep(3.2)
     scene.let_go()
     return steady_speed(scene.setup.joints, begin + 1.0, begin + 3.0) / SPEED
+
+
+def punctual_case(client, driver, output, name):
+    """A row in which the double kept its time; after MOST_TRIES the most punctual one."""
+    rows = []
+    for _ in range(MOST_TRIES):
+        rows.append(run_case(client, driver, output, name))
+        if rows[-1]["late_s"] <= LATE_S:
+            break
+    return min(rows, key=lambda row: row["late_s"])
 
 
 def run_case(client, driver, output, name):
@@ -205,6 +229,7 @@ HEAD = (
     "to rest",
     "distance",
     "refused",
+    "double late",
 )
 
 
@@ -213,7 +238,7 @@ def line(row):
         f"| {row['driver']} | {row['output']} | {row['case']} | {row.get('speed_ratio', float('nan')):.3f} "
         f"| {1e3 * row['command_step_rad']:.2f} mrad | {row['velocity_step_rad_s']:.3f} rad/s "
         f"| {1e3 * row['lead_rad']:.1f} mrad | {row['tcp_speed_m_s']:.3f} m/s | {row['seconds']:.2f} s "
-        f"| {1e3 * row['metres']:.0f} mm | {row['refused']} |  {row['reason'][:60]}"
+        f"| {1e3 * row['metres']:.0f} mm | {row['refused']} | {1e3 * row['late_s']:.1f} ms |  {row['reason'][:60]}"
     )
 
 
@@ -241,7 +266,7 @@ def main():
             for output in arguments.outputs:
                 for name in arguments.cases:
                     try:
-                        rows.append(run_case(client, driver, output, name))
+                        rows.append(punctual_case(client, driver, output, name))
                         print(line(rows[-1]), flush=True)  # noqa: T201
                     except AssertionError as error:
                         print(f"| {driver} | {output} | {name} | FAILED: {error}", flush=True)  # noqa: T201

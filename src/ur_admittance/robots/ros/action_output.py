@@ -1,54 +1,65 @@
 """Commands as goals of the FollowJointTrajectory action: for controllers that take nothing else.
 
-A goal per GOAL_PERIOD_S takes the place of the one before. It begins where that one will be when it arrives (half of
-the time that the last answer took from now), joins the commanded motion after JOIN_S, follows it until HOLD_S, and
-then comes to rest. A goal that is rejected or aborted is tried again with a new trajectory, MOST_RETRIES times in a row
-at most.
+A goal per GOAL_PERIOD_S takes the place of the one before. All of them are pieces of one path, which is that of the
+commands DELAY_S later: a goal has the commands of the last DELAY_S, goes on at the last speed for HOLD_S, and comes to
+rest. So the arm does what was commanded, no faster and no farther, as long as goals come in time. After a late one the
+path is joined again, at JOIN_SPEED. Goals carry the time at which they begin, on the clock of whoever publishes the
+joint states: how long a goal travels does not matter. A controller that blends (ros2_controllers 6.8 on) takes a time
+in the past for now; there a goal without a time leads from what is being executed to the newer end of the path.
+
+A goal that is rejected or aborted is tried again with a new trajectory, MOST_RETRIES times in a row at most.
 """
 
 import itertools
 import time
-from collections.abc import Sequence
+from collections import deque
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from rcl_interfaces.srv import GetParameters
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
 from ur_admittance.errors import RobotError
+from ur_admittance.robots.ros.asking import Question
 from ur_admittance.robots.ros.outputs import trajectory
-from ur_admittance.robots.ros.seam import braking_time
+from ur_admittance.robots.ros.seam import CATCH_UP, braking_time
 
 Array = NDArray[np.float64]
+Row = tuple[Array, Array, float]  # angles [rad], speeds [rad/s], time [s]
 
 ACTION = "/scaled_joint_trajectory_controller/follow_joint_trajectory"
 GOAL_PERIOD_S = 0.05
-JOIN_S = 0.08  # sooner, the speed with which a goal catches up would show
-HOLD_S = 0.15  # one goal may be late
+DELAY_S = 0.08  # a goal may be 30 ms late
+HOLD_S = 0.05  # one goal may be lost
+STEP_S = 0.01  # between two points of a goal
+PAUSE_S = 0.05  # between two commands: after a longer one the path begins anew
+JOIN_SPEED = 0.003  # [rad/s] by which a goal may close a gap in motion; as goals overlap, three times that adds up
+BLEND_S = 0.06  # from the beginning of a goal to its first point, where the controller blends
+SAME_RAD = 2e-5  # two ways to interpolate the same commands
+BLENDS = "allow_trajectory_replacement"  # parameter of joint_trajectory_controller since 6.8
+ANSWER_S = 1.0
 LONGEST_WAIT_S = 0.5  # for an answer: then the next goal goes out all the same
-LONGEST_LEAD_S = 0.025
 MOST_RETRIES = 5
 ABORTED = 6  # action_msgs/GoalStatus
 SENDING_S = 0.05  # for the last goal to leave before the client goes
 
 
 class Splines:
-    """Cubic splines between rows of angles, speeds and times, as the controllers have them; then rest."""
+    """Cubic splines between rows, as the controllers have them; then rest."""
 
-    def __init__(self) -> None:
-        self.rows: list[tuple[Array, Array, float]] = []
-        self._begun = 0.0
-
-    def begin(self, rows: list[tuple[Array, Array, float]], now: float) -> None:
-        self.rows, self._begun = rows, now
+    def __init__(self, rows: list[Row] | None = None) -> None:
+        """Times of the rows are those of the loop."""
+        self.rows: list[Row] = rows or []
 
     def at(self, now: float) -> Array:
         return self.state(now)[0]
 
     def state(self, now: float) -> tuple[Array, Array]:
         """Angles (6,) [rad] and speeds (6,) [rad/s] at that time [s]."""
-        t = max(now - self._begun, 0.0)
+        t = max(now, self.rows[0][2])
         for (qa, va, ta), (qb, vb, tb) in itertools.pairwise(self.rows):
             if t < tb:
                 T, s = tb - ta, (t - ta) / (tb - ta)
@@ -59,25 +70,39 @@ class Splines:
         return self.rows[-1][0].copy(), np.zeros(6)
 
 
-def rows_to_rest(old: Splines, q: Array, qd: Array, now: float, lead: float, shortest: float) -> list[Any]:
-    """A goal that is sent now [s] and begins `lead` [s] later; old: without rows where there is none before it."""
-    start = old.state(now + lead) if old.rows else (q + lead * qd, qd)
-    joined, held = q + (lead + JOIN_S) * qd, q + (lead + HOLD_S) * qd
+def rows_to_rest(old: Splines, commands: Sequence[Row], begin: float, shortest: float) -> list[Row]:
+    """A goal that begins at that time [s] where the old one is then. Old: without rows where there is none before it;
+    shortest: least time of the braking [s]."""
+    path = [(q, qd, t + DELAY_S) for q, qd, t in commands]
+    start = old.state(begin) if old.rows else (path[0][0], np.zeros(6))
+    gap = float(np.abs(start[0] - Splines(path).at(begin)).max())
+    q, qd, end = path[-1]
+    ahead = [row for row in path if row[2] > begin + 0.5 * STEP_S]
+    if gap > SAME_RAD:  # the same speed first, then the place
+        T = end - begin
+        steady = start[0] + 0.5 * T * (start[1] + qd)
+        most = T * np.maximum(JOIN_SPEED, CATCH_UP - np.abs(qd))
+        q = steady + np.clip(q - steady, -most, most)
+        ahead = [(q, qd, end)]
     braking = braking_time(qd, shortest)
+    held = q + HOLD_S * qd
     rest = held + 0.5 * braking * qd
-    return [
-        (*start, 0.0),
-        (joined, qd.copy(), JOIN_S),
-        (held, qd.copy(), HOLD_S),
-        (rest, np.zeros(6), HOLD_S + braking),
-    ]
+    return [(*start, begin), *ahead, (held, qd, end + HOLD_S), (rest, np.zeros(6), end + HOLD_S + braking)]
 
 
 class ActionOutput:
     """`send` only notes the newest command; a timer of the executor sends the goals."""
 
-    def __init__(self, node: Node, names: Sequence[str], shortest: float, action: str = ACTION) -> None:
-        """shortest: least time of the braking [s]."""
+    def __init__(
+        self,
+        node: Node,
+        names: Sequence[str],
+        shortest: float,
+        action: str = ACTION,
+        stamp_ns: Callable[[float], int] = lambda now: 0,
+    ) -> None:
+        """shortest: least time of the braking [s]; stamp_ns: the controller's time at a time of the loop [s], 0 where
+        it is not known."""
         try:
             from control_msgs.action import FollowJointTrajectory
         except ImportError:
@@ -90,21 +115,25 @@ class ActionOutput:
         self._kind = FollowJointTrajectory
         self.topic: str = node.resolve_service_name(action)
         self._client = ActionClient(node, FollowJointTrajectory, self.topic)
+        self._parameters = Question(node, GetParameters, self.topic.rsplit("/", 1)[0] + "/get_parameters")
         self.plan, self._shortest = Splines(), shortest
-        self._q, self._qd = np.zeros(6), np.zeros(6)
-        self._now = 0.0  # [s] of the newest command
+        self._stamp_ns, self._blends = stamp_ns, False
+        self._knots: deque[Row] = deque(maxlen=round(DELAY_S / STEP_S) + 2)  # the commands, one per STEP_S
+        self._newest: Row = (np.zeros(6), np.zeros(6), 0.0)
         self._fresh = False
         self._asked_at = -1.0  # [s] when the goal was sent whose answer is awaited; negative: none
-        self._lead = 0.0  # [s] from sending a goal to its beginning
         self._number = 0
         self._failures = 0
         self._problem = ""
         self._timer: Any = None
 
     def open(self) -> None:
-        self._failures, self._problem, self._fresh, self._asked_at, self._lead = 0, "", False, -1.0, 0.0
+        self._failures, self._problem, self._fresh, self._asked_at = 0, "", False, -1.0
         self._number = 0
+        self._knots.clear()
         self.plan.rows = []
+        answer = self._parameters.ask(ANSWER_S, GetParameters.Request(names=[BLENDS]))
+        self._blends = answer is not None and any(value.bool_value for value in answer.values)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # goals must go out whatever /clock does
         self._timer = self._node.create_timer(GOAL_PERIOD_S, self._on_timer, clock=steady)
 
@@ -115,13 +144,15 @@ class ActionOutput:
         self._node.destroy_timer(self._timer)
         self._timer = None
         if self._number:
-            self._qd[:] = 0.0
+            q, _, now = self._newest
+            self._newest = q, np.zeros(6), now
             self._send_goal()
             time.sleep(SENDING_S)
 
     def destroy(self) -> None:
         self.close()
         self._client.destroy()
+        self._parameters.destroy()
 
     def listeners(self) -> int:
         return int(self._client.server_is_ready())
@@ -133,7 +164,11 @@ class ActionOutput:
         return []  # any number of clients may exist; the controller tells by aborting goals
 
     def send(self, q: Array, qd: Array, now: float) -> None:
-        self._q[:], self._qd[:], self._now = q, qd, now
+        if now - self._newest[2] > PAUSE_S:
+            self._knots.clear()
+        self._newest = command = q.copy(), qd.copy(), now
+        if not self._knots or now >= self._knots[-1][2] + STEP_S:
+            self._knots.append(command)
         self._fresh = True
 
     def set_duration(self, duration: float) -> None:
@@ -149,17 +184,23 @@ class ActionOutput:
             self._send_goal()
 
     def _send_goal(self) -> None:
+        newest = self._newest
+        begin = newest[2]
+        commands = [row for row in tuple(self._knots) if row[2] < begin - 0.5 * STEP_S]
+        rows = rows_to_rest(self.plan, [*commands, newest], begin, self._shortest)
+        self.plan.rows = rows
+        first = BLEND_S if self._blends and self._number else 0.0
+        given = [(q, qd, t - begin) for q, qd, t in rows if t - begin >= first]
         goal = self._kind.Goal()
-        rows = rows_to_rest(self.plan, self._q, self._qd, self._now, self._lead, self._shortest)
-        self.plan.begin(rows, self._now + self._lead)
-        goal.trajectory = trajectory(self._names, rows)
+        goal.trajectory = trajectory(self._names, given)
+        stamp = goal.trajectory.header.stamp
+        stamp.sec, stamp.nanosec = divmod(0 if self._blends else self._stamp_ns(begin), 1_000_000_000)
         self._number += 1
         number, self._asked_at = self._number, time.monotonic()
         self._client.send_goal_async(goal).add_done_callback(lambda answer: self._answered(answer, number))
 
     def _answered(self, answer: Any, number: int) -> None:
         if number == self._number:
-            self._lead = min(0.5 * (time.monotonic() - self._asked_at), LONGEST_LEAD_S)
             self._asked_at = -1.0
         handle = answer.result()
         if handle is None or not handle.accepted:

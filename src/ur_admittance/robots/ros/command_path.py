@@ -1,7 +1,7 @@
 """From a command of the loop to the controller that takes it: which one, whether it listens, and no jump on the way."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,12 +23,19 @@ class CommandPath:
     """One output at a time. `take` opens it, `send` belongs to the loop, `give_back` closes it."""
 
     def __init__(
-        self, node: Node, names: Sequence[str], kind: str, controller: str, shortest: float, period: float
+        self,
+        node: Node,
+        names: Sequence[str],
+        kind: str,
+        controller: str,
+        shortest: float,
+        period: float,
+        stamp_ns: Callable[[float], int],
     ) -> None:
         """kind: trajectory, velocity or action; controller: its name, empty: the one that fits; shortest: least time in
-        which a trajectory leads to rest [s]."""
+        which a trajectory leads to rest [s]; stamp_ns: the controller's time at a time of the loop [s]."""
         self._node, self._names, self._kind, self._wanted = node, tuple(names), kind, controller
-        self._shortest, self._period = shortest, period
+        self._shortest, self._period, self._stamp_ns = shortest, period, stamp_ns
         self._asked, self._watched = ControllerManager(node), ControllerManager(node)  # by the executor, by the loop
         self._name = controller or self._likely()
         self.output: Output = self._new_output()
@@ -123,7 +130,7 @@ class CommandPath:
         if self._kind == "velocity":
             return VelocityOutput(self._node, topic)
         if self._kind == "action":
-            return ActionOutput(self._node, self._names, self._shortest, topic)
+            return ActionOutput(self._node, self._names, self._shortest, topic, self._stamp_ns)
         return TrajectoryOutput(self._node, self._names, self._shortest, topic)
 
     def _join_output(self) -> None:

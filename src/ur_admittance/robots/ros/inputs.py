@@ -43,6 +43,7 @@ class Inputs:
         self.only_frame: str | None = None  # wrenches in another one are not taken; None: all are
         self.states = self.wrenches = 0  # taken since the start
         self._sim_ns = -1  # unknown
+        self._joint_taken = b"", 0  # the newest joint state, and when it was taken [ns]
         self.begin()
 
     def begin(self) -> None:
@@ -70,6 +71,12 @@ class Inputs:
     def joint_age(self) -> float:
         """Of the newest joint state [s]."""
         return 1e-9 * (self.now_ns() - self._joint_ns)
+
+    def sender_ns(self, now: float) -> int:
+        """ROS time of whoever publishes the joint states at a time [s] of `now_ns`; 0: they have none."""
+        data, taken_ns = self._joint_taken
+        stamp_ns = Reader(data).time_ns() if data else 0
+        return stamp_ns + round(1e9 * now) - taken_ns if stamp_ns else 0
 
     def wrench_source(self) -> str:
         """Topic of the wrench, and the nodes that publish there."""
@@ -115,6 +122,7 @@ class Inputs:
                     if not with_speeds:
                         self.qd[:] = 0.0
                     self._joint_ns = now
+                    self._joint_taken = data, now
                     self.states += 1
         data = None if self._wrench is None else self._wrench.take()
         if data is not None:

@@ -103,7 +103,13 @@ class RosRobot(Robot):
             if s.may_command:
                 self.status = RobotStatus(node)
                 self.path = CommandPath(
-                    node, model.joint_names, s.output, s.controller, s.trajectory_duration, 1.0 / s.rate
+                    node,
+                    model.joint_names,
+                    s.output,
+                    s.controller,
+                    s.trajectory_duration,
+                    1.0 / s.rate,
+                    inputs.sender_ns,
                 )
             if s.driving:
                 self.take_command()

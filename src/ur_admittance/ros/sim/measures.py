@@ -25,6 +25,7 @@ class Measures:
             "message_lead_rad": 0.0,  # between the last point of a message and the measured angles
             "joint_speed_rad_s": 0.0,  # measured
             "tcp_speed_m_s": 0.0,
+            "late_s": 0.0,  # of a cycle of the double itself: steps and speeds are then those of a busy computer
         }
         self.refused: Counter[str] = Counter()  # "controller: reason" -> how often
         self.taken: Counter[str] = Counter()  # controller -> messages

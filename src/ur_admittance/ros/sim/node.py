@@ -44,7 +44,7 @@ from ur_admittance.ros.sim.states import States
 from ur_admittance.ros.sim.status import Status
 from ur_admittance.ros.sim.tcp import PendantTcp
 from ur_admittance.runtime.clock import RealTimeClock
-from ur_admittance.runtime.realtime import whole_process
+from ur_admittance.runtime.realtime import SWITCH_INTERVAL_S, whole_process
 from ur_admittance.simulation import Environment, World
 from ur_admittance.simulation.environment import Kind
 
@@ -119,6 +119,7 @@ class SimNode(Node):  # type: ignore[misc]
     # physics
 
     def _run(self) -> None:
+        sys.setswitchinterval(SWITCH_INTERVAL_S)  # a service must not hold the cycle up
         with whole_process(int(self._value("realtime_priority"))):
             self._physics()
 
@@ -126,11 +127,14 @@ class SimNode(Node):  # type: ignore[misc]
         clock = RealTimeClock(self._value("rate") * self._value("realtime_factor"), spin_ns=0)
         clock.start()
         simulated_time = self._clock_publisher is not None
+        woke = time.monotonic()
         while not self._end:
             clock.wait()
+            late, woke = time.monotonic() - woke - clock.period, time.monotonic()
             steps = 1 if simulated_time else 1 + min(clock.skipped, MOST_STEPS)
             try:
                 with self.lock:
+                    self.driver.measures.note("late_s", late)
                     self._cycle(steps)
             except SimulationError as error:
                 self.get_logger().error(f"{error} The arm is put back to its start.")

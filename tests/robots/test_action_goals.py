@@ -1,0 +1,90 @@
+"""Goals of the action, from commands to the servo, without ROS in between: never faster or farther than commanded."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from ur_admittance.robots.ros.action_output import (
+    BLEND_S,
+    DELAY_S,
+    GOAL_PERIOD_S,
+    HOLD_S,
+    STEP_S,
+    Splines,
+    rows_to_rest,
+)
+from ur_admittance.ros.sim.generations import GENERATIONS
+from ur_admittance.ros.sim.trajectory import Message, Point
+from ur_admittance.ros.sim.trajectory_controller import Goal, TrajectoryController
+
+JOINTS = tuple("abcdef")
+PERIOD = 0.002
+SPEED = np.array([0.8, -0.4, 0.3, 0.2, -0.1, 0.5])  # [rad/s]
+RAMP_S, END_S = 0.1, 2.0
+START_NS = 1_000_000_000_000
+
+
+def commanded(t):
+    """Up to SPEED in RAMP_S, down again at the end: angles, speeds."""
+    up, down = np.clip(t / RAMP_S, 0.0, 1.0), np.clip((t - END_S) / RAMP_S, 0.0, 1.0)
+    gone = 0.5 * up**2 * RAMP_S + max(0.0, min(t, END_S) - RAMP_S) + (down - 0.5 * down**2) * RAMP_S
+    return SPEED * gone, SPEED * (up if t < END_S else 1.0 - down)
+
+
+def executed(rules, latency, until=3.0, silent=(np.inf, np.inf)):
+    """What the controller commands in each period (n, 6); latency(): from sending a goal to its arrival [s];
+    silent: when none is sent [s]."""
+    controller = TrajectoryController(JOINTS, rules, round(PERIOD * 1e9))
+    q = np.zeros(6)
+    controller.activate(q)
+    plan, knots, on_the_way, sent = Splines(), [], [], []
+    for k in range(round(until / PERIOD)):
+        now = k * PERIOD
+        command = (*commanded(now), now)
+        if not knots or now >= knots[-1][2] + STEP_S:
+            knots.append(command)
+        if k % round(GOAL_PERIOD_S / PERIOD) == 0 and not silent[0] <= now < silent[1]:
+            path = [*(row for row in knots if now - DELAY_S - 0.02 < row[2] < now - 0.5 * STEP_S), command]
+            plan.rows = rows_to_rest(plan, path, now, 0.04)
+            first = BLEND_S if rules.blends and k else 0.0
+            points = tuple(Point(q, qd, time_ns=round(1e9 * (t - now))) for q, qd, t in plan.rows if t - now >= first)
+            stamp = 0 if rules.blends else START_NS + round(1e9 * now)
+            on_the_way.append((now + latency(), Message(JOINTS, points, stamp)))
+        while on_the_way and on_the_way[0][0] <= now:
+            assert controller.offer_goal(on_the_way.pop(0)[1], Goal(), START_NS + round(1e9 * now)) == ""
+        found = controller.update(START_NS + round(1e9 * now), q, np.zeros(6), 1.0)
+        q = q if found is None else found
+        sent.append(q)
+    return np.array(sent)
+
+
+RULES = {f"{name}, {one}": rule for name, row in GENERATIONS.items() for one, rule in row.trajectory.items()}
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES.keys())
+def test_the_arm_is_never_faster_than_the_commands_whenever_goals_arrive(rules):
+    rng = np.random.default_rng(5)
+    # A controller that blends takes its own time for the beginning: 1 ms and a period are 3 ms in BLEND_S.
+    jitter, excess = (0.001, 0.06) if rules.blends else (0.025, 0.004)
+    sent = executed(rules, lambda: rng.uniform(0.001, 0.001 + jitter))
+    speeds = np.diff(sent, axis=0) / PERIOD
+    assert (np.abs(speeds) <= (1.0 + excess) * np.abs(SPEED)).all()
+    np.testing.assert_allclose(sent[-1], commanded(9.0)[0], atol=2e-4)
+
+
+@pytest.mark.parametrize("rules", RULES.values(), ids=RULES.keys())
+def test_without_further_goals_the_arm_comes_to_rest_soon(rules):
+    sent = executed(rules, lambda: 0.002, silent=(1.0, 9.0))
+    speeds = np.abs(np.diff(sent, axis=0)).max(axis=1) / PERIOD
+    assert speeds[round(0.99 / PERIOD)] == pytest.approx(0.8, rel=0.06 if rules.blends else 0.001)
+    assert (speeds[round((1.0 + DELAY_S + HOLD_S + 0.2) / PERIOD) :] == 0.0).all()
+
+
+@pytest.mark.parametrize("begin", [0.0, 0.05, 1.0, END_S])
+def test_after_missing_goals_the_path_is_joined_without_a_hurry(begin):
+    rules = GENERATIONS["jazzy"].trajectory["scaled_joint_trajectory_controller"]
+    sent = executed(rules, lambda: 0.002, until=8.0, silent=(begin + 0.01, begin + 0.24))
+    speeds = np.diff(sent, axis=0) / PERIOD
+    assert (np.abs(speeds) <= np.abs(SPEED) + 0.01).all()
+    assert np.abs(sent[-1] - commanded(9.0)[0]).max() < 1e-3
