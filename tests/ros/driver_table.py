@@ -1,7 +1,7 @@
 """The node beside the driver, case by case: how far, how fast, how long. Prints one table.
 
     python -m tests.ros.driver_table [--drivers humble jazzy lyrical] [--outputs trajectory velocity action]
-                                     [--cases push kill ...] [--write docs/figures/driver_table.json]
+                                     [--cases push "kill -9" ...] [--write docs/measured/driver.json]
 
 Every case runs on the strict double of the driver (ros/sim) with a fresh node. A hand pushes with 8 N in y while it
 happens. Steps and speeds are the double's own measures (between two commands to the servo, one period apart; between
@@ -11,7 +11,6 @@ the servo's target and the arm); time and distance to standstill are those of th
 import argparse
 import json
 import os
-import signal
 import sys
 import tempfile
 import time
@@ -21,141 +20,18 @@ import numpy as np
 
 from . import interfaces
 from .client import Client
-from .scene import FORCE, SPEED, Scene
-from .watched import steady_speed
+from .driver_cases import CASES, IMPOSSIBLE, RELAYED, push_speed
+from .scene import FORCE, Scene
 
-
-def deactivate(scene):
-    scene.at_speed()
-    begin = time.monotonic()
-    assert scene.client.transition("deactivate")
-    return begin
-
-
-def kill(scene):
-    scene.at_speed()
-    begin = time.monotonic()
-    scene.node.send_signal(signal.SIGKILL)
-    return begin
-
-
-def pause(scene):
-    scene.at_speed()
-    begin = time.monotonic()
-    scene.node.send_signal(signal.SIGSTOP)
-    time.sleep(1.0)
-    scene.node.send_signal(signal.SIGCONT)
-    return begin
-
-
-def terminate(scene):
-    scene.at_speed()
-    begin = time.monotonic()
-    scene.node.send_signal(signal.SIGTERM)
-    return begin
-
-
-def driver_dies(scene):
-    """kill -9 of the driver, then a new one: the node must not go on by itself."""
-    scene.at_speed()
-    scene.sim.send_signal(signal.SIGKILL)
-    scene.setup.wait_for(life="inactive", timeout=10.0)
-    scene.sim = scene.processes.start("sim_node", scene.sim_parameters)
-    scene.client.until(lambda: scene.setup.joints and time.monotonic() - scene.setup.joints[-1][0] < 0.1, 60)
-    begin = time.monotonic()
-    scene.client.clients.clear()  # those of the dead driver
-    return begin
-
-
-def protective_stop(scene):
-    """The hand goes on pushing while the robot is stopped, unlocked and its program resumed."""
-    scene.at_speed()
-    begin = time.monotonic()
-    assert scene.client.trigger("/ur_sim/protective_stop").success
-    scene.setup.wait_for(life="inactive", timeout=10.0)
-    time.sleep(1.0)
-    assert scene.client.trigger("/ur_sim/unlock").success
-    assert scene.client.trigger("/ur_sim/resume").success
-    return begin
-
-
-def inactive_controller(scene):
-    """Somebody deactivates the controller while the arm is pushed; activation is refused then."""
-    scene.at_speed()
-    begin = time.monotonic()
-    assert scene.client.trigger("/ur_sim/switch").success  # to none
-    scene.setup.wait_for(life="inactive", timeout=10.0)
-    scene.client.trigger("/admittance_node/reset_fault")
-    assert not scene.client.transition("activate")
-    return begin
-
-
-def spoiled(change):
-    """The relay stops passing something on, or spoils it, while the hand pushes."""
-
-    def case(scene):
-        scene.at_speed()
-        begin = time.monotonic()
-        change(scene.relay)
-        scene.setup.wait_for(life="inactive", timeout=10.0)
-        scene.relay.joints_on = scene.relay.wrench_on = True
-        scene.relay.spoilt = False
-        return begin
-
-    return case
-
-
-def ignored(scene):
-    """Commands that nobody obeys: the lead stays bounded, and it is a fault."""
-    begin = time.monotonic()
-    scene.at_speed()
-    scene.setup.wait_for(life="inactive", timeout=10.0)
-    return begin
-
-
-def released_at_the_limit(scene):
-    """A push that the law would answer faster than max_linear_velocity, and its end."""
-    scene.push((0.0, STRONG, 0.0, 0.0, 0.0, 0.0))
-    time.sleep(1.2)
-    begin = time.monotonic()
-    scene.let_go()
-    scene.client.trigger("/ur_sim/let_go")
-    return begin
-
-
-CASES = {
-    "released at the limit": released_at_the_limit,
-    "deactivate": deactivate,
-    "SIGTERM": terminate,
-    "kill -9": kill,
-    "SIGSTOP 1 s": pause,
-    "protective stop, resume": protective_stop,
-    "controller deactivated": inactive_controller,
-    "driver killed, restarted": driver_dies,
-    "wrench lost": spoiled(lambda relay: setattr(relay, "wrench_on", False)),
-    "joint states lost": spoiled(lambda relay: setattr(relay, "joints_on", False)),
-    "wrench NaN": spoiled(lambda relay: setattr(relay, "spoilt", True)),
-    "commands ignored": ignored,
-}
 LATE_S = 0.001  # a cycle of the double that is later has two commands at once: the computer paused, not the node
-MOST_TRIES = 4
-STRONG = 30.0  # [N]: 0.45 m/s by the law
-RELAYED = ("wrench lost", "joint states lost", "wrench NaN")
-
-
-def push_speed(scene):
-    """Speed of the push over that of the law, and the report."""
-    begin = time.monotonic()
-    scene.push()
-    time.sleep(3.2)
-    scene.let_go()
-    return steady_speed(scene.setup.joints, begin + 1.0, begin + 3.0) / SPEED
+MOST_TRIES = 3
+TIMED = ("push", "released at the limit")  # cases in which speeds are compared with limits
 
 
 def punctual_case(client, driver, output, name):
     """A row in which the double kept its time; after MOST_TRIES the most punctual one."""
     rows = []
-    for _ in range(MOST_TRIES):
+    for _ in range(MOST_TRIES if name in TIMED else 1):
         rows.append(run_case(client, driver, output, name))
         if rows[-1]["late_s"] <= LATE_S:
             break
@@ -163,8 +39,6 @@ def punctual_case(client, driver, output, name):
 
 
 def run_case(client, driver, output, name):
-    if name == "commands ignored" and output == "action":
-        raise AssertionError("not for actions: a goal that nobody takes is rejected")
     with Scene(client, driver, output, relayed=name in RELAYED, ignored=name == "commands ignored") as scene:
         scene.bring_up()
         row = {"driver": driver, "output": output, "case": name}
@@ -264,7 +138,7 @@ def main():
     try:
         for driver in arguments.drivers:
             for output in arguments.outputs:
-                for name in arguments.cases:
+                for name in (name for name in arguments.cases if (output, name) not in IMPOSSIBLE):
                     try:
                         rows.append(punctual_case(client, driver, output, name))
                         print(line(rows[-1]), flush=True)  # noqa: T201
@@ -273,7 +147,22 @@ def main():
     finally:
         client.close()
     if arguments.write:
-        arguments.write.write_text(json.dumps(rows, indent=1) + "\n")
+        write(arguments.write, rows)
+
+
+def write(path, rows):
+    """These rows take the place of those of the same driver, output and case."""
+    kept = {key(row): row for row in (json.loads(path.read_text()) if path.exists() else [])}
+    kept |= {key(row): {name: rounded(value) for name, value in row.items()} for row in rows}
+    path.write_text("[\n" + ",\n".join(json.dumps(row) for row in kept.values()) + "\n]\n")
+
+
+def key(row):
+    return row["driver"], row["output"], row["case"]
+
+
+def rounded(value):
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def use_generated_messages():

@@ -87,11 +87,11 @@ class Scene:
     def report(self):
         return json.loads(self.client.trigger("/ur_sim/report").message)
 
-    def at_speed(self, seconds=1.5):
+    def at_speed(self, seconds=1.2):
         self.push()
         time.sleep(seconds)
 
-    def standstill(self, since, longest=2.0):
+    def standstill(self, since, longest=1.5):
         """(seconds, metres) from `since` until no joint moves any more, watched for `longest` [s]."""
         time.sleep(longest)
         after = [(t, m) for t, m in self.setup.joints if t >= since]

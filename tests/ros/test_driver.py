@@ -9,7 +9,8 @@ import pytest
 
 pytest.importorskip("rclpy")
 
-from .driver_table import SPEED, Scene, push_speed
+from .driver_cases import push_speed
+from .scene import SPEED, Scene
 
 STEP = 0.02  # [rad] between two commands one period apart: a stalled machine, and far below any jump
 NEAR = 0.05  # [rad] between the command and the arm

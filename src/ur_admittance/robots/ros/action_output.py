@@ -36,7 +36,8 @@ DELAY_S = 0.08  # a goal may be 30 ms late
 HOLD_S = 0.05  # one goal may be lost
 STEP_S = 0.01  # between two points of a goal
 PAUSE_S = 0.05  # between two commands: after a longer one the path begins anew
-JOIN_SPEED = 0.003  # [rad/s] by which a goal may close a gap in motion; as goals overlap, three times that adds up
+OVERLAP = 3.0  # goals that follow each other add up what each of them catches up
+JOIN_SPEED = 0.01 / OVERLAP  # [rad/s] with which a goal closes a gap in motion: 8 mm/s at the end of a UR5e's reach
 BLEND_S = 0.06  # from the beginning of a goal to its first point, where the controller blends
 SAME_RAD = 2e-5  # two ways to interpolate the same commands
 BLENDS = "allow_trajectory_replacement"  # parameter of joint_trajectory_controller since 6.8
@@ -81,7 +82,7 @@ def rows_to_rest(old: Splines, commands: Sequence[Row], begin: float, shortest: 
     if gap > SAME_RAD:  # the same speed first, then the place
         T = end - begin
         steady = start[0] + 0.5 * T * (start[1] + qd)
-        most = T * np.maximum(JOIN_SPEED, CATCH_UP - np.abs(qd))
+        most = T * np.maximum(JOIN_SPEED, CATCH_UP / OVERLAP - np.abs(qd))
         q = steady + np.clip(q - steady, -most, most)
         ahead = [(q, qd, end)]
     braking = braking_time(qd, shortest)

@@ -14,7 +14,7 @@ from rclpy.node import Node
 from rclpy.task import Future
 
 from ur_admittance.ros.sim.acceptance import refusal
-from ur_admittance.ros.sim.driver import Driver
+from ur_admittance.ros.sim.driver import REFUSED, Driver
 from ur_admittance.ros.sim.messages import trajectory
 from ur_admittance.ros.sim.trajectory_controller import Goal, Tolerances
 
@@ -46,6 +46,7 @@ class Action:
         controller = self._controller
         with self._lock:
             reason = "" if controller.active else "goal while the controller is not active"
+            reason = REFUSED if self._driver.refusing else reason
             message = trajectory(request.trajectory)
             reason = reason or refusal(message, controller.joints, controller.rules.end_velocity, self._now_ns())
             if reason:

@@ -17,6 +17,8 @@ from ur_admittance.simulation import World
 
 Array = NDArray[np.float64]
 
+REFUSED = "everything is refused here (parameter refuse)"
+
 
 class Driver:
     """One thread, or one lock, for everything."""
@@ -42,6 +44,7 @@ class Driver:
         self.robot = Robot(world.q, model.velocity, period, unlock_delay)
         self.measures = Measures()
         self.scaling = 1.0  # of speed, 0 to 1
+        self.refusing = False  # a test wants every command refused
         self.time = 0.0  # [s] since the start; a world that is set back does not set it back
         self._running = True
         self._mode = ""  # interface that was written last
@@ -66,14 +69,14 @@ class Driver:
             q, order = message.points[-1].q, [message.joints.index(joint) for joint in joints]
             if len(q) == 6:
                 measures.message(q[order], self.world.q)
-        return self._counted(name, controller.offer(message, now_ns), controller.active)
+        return self._counted(name, REFUSED if self.refusing else controller.offer(message, now_ns), controller.active)
 
     def forward(self, name: str, numbers: Array) -> str:
         """A message for a forward controller; why it was refused."""
         controller = self.controllers.forward[name]
         if self.controllers.interface(name) == "position":
             self.measures.message(np.array(numbers), self.world.q)
-        return self._counted(name, controller.offer(numbers), controller.active)
+        return self._counted(name, REFUSED if self.refusing else controller.offer(numbers), controller.active)
 
     def refuse(self, name: str, reason: str) -> None:
         self.measures.refused[f"{name}: {reason}"] += 1

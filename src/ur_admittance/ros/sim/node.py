@@ -258,6 +258,7 @@ class SimNode(Node):  # type: ignore[misc]
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))
         self.driver.scaling, self._states.tcp = scaling, tcp
+        self.driver.refusing = given.get("refuse", self.driver.refusing)
         return SetParametersResult(successful=True)
 
     def _pendant_tcp(self, given: dict[str, Any]) -> PendantTcp:

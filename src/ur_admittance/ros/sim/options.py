@@ -34,6 +34,7 @@ LIVE: dict[str, tuple[Any, str]] = {
     "pendant.tcp": ([0.0] * 6, "TCP as set on the pendant, flange frame [m, rotation vector in rad]"),
     "pendant.payload": (0.0, "mass whose weight the robot takes off its readings [kg]"),
     "pendant.center_of_gravity": ([0.0, 0.0, 0.0], "of that payload, flange frame [m]"),
+    "refuse": (False, "whether the controllers refuse all that they are told, as they do with what they do not like"),
     "switch.to": ("none", "motion controller that ~/switch makes the active one"),
     "push.wrench": ([10.0, 0.0, 0.0, 0.0, 0.0, 0.0], "what ~/push does to the tool, at the TCP, base axes [N, Nm]"),
     "push.duration": (1.0, "for how long [s]"),
