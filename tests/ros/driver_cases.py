@@ -139,10 +139,10 @@ IMPOSSIBLE = {
 }
 
 
-def push_speed(scene):
-    """Speed of the push over that of the law."""
+def push_speed(scene, seconds=3.0):
+    """Speed of a push, from 1 s on, over that of the law."""
     begin = time.monotonic()
     scene.push()
-    time.sleep(3.2)
+    time.sleep(seconds + 0.2)
     scene.let_go()
-    return steady_speed(scene.setup.joints, begin + 1.0, begin + 3.0) / SPEED
+    return steady_speed(scene.setup.joints, begin + 1.0, begin + seconds) / SPEED

@@ -27,6 +27,8 @@ NODE = {
     "startup_timeout": 20.0,
 }
 MOVING = 2e-3  # [rad/s]
+MOST_STEP = 0.02  # [rad] between two commands one period apart: a stalled machine, and far below any jump
+NEAR = 0.05  # [rad] between the command and the arm
 
 
 class Scene:
@@ -107,3 +109,13 @@ def endpoint(driver, output):
     if output == "velocity":
         return "/forward_velocity_controller/commands"
     return f"/{scaled}joint_trajectory_controller/joint_trajectory"
+
+
+def no_jump(scene):
+    report = scene.report()
+    assert report["command_step_rad"] < MOST_STEP, report
+    assert report["lead_rad"] < NEAR, report
+    assert report["tcp_speed_m_s"] < 0.25, report
+    assert not report["refused"], report
+    assert not report["protective_stops"], report
+    return report

@@ -105,16 +105,17 @@ def between(a_ns: int, a: Point, b_ns: int, b: Point, time_ns: int) -> Point:
     if not with_qd:
         slope = d / T if T else np.zeros(d.size)
         return Point(a.q + slope * t, slope, np.zeros(d.size))
-    c2, c3, c4, c5 = (np.zeros(d.size) for _ in range(4))
-    if with_qdd:
-        c2 = 0.5 * a.qdd
+    if not with_qdd:
+        c2, c3 = np.zeros(d.size), np.zeros(d.size)
         if T:
-            c3 = (20 * d - (3 * a.qdd - b.qdd) * T**2 - (12 * a.qd + 8 * b.qd) * T) / (2 * T**3)
-            c4 = (-30 * d + (3 * a.qdd - 2 * b.qdd) * T**2 + (16 * a.qd + 14 * b.qd) * T) / (2 * T**4)
-            c5 = (12 * d - (a.qdd - b.qdd) * T**2 - 6 * (a.qd + b.qd) * T) / (2 * T**5)
-    elif T:
-        c2 = (3 * d - (2 * a.qd + b.qd) * T) / T**2
-        c3 = (-2 * d + (a.qd + b.qd) * T) / T**3
+            c2 = (3 * d - (2 * a.qd + b.qd) * T) / T**2
+            c3 = (-2 * d + (a.qd + b.qd) * T) / T**3
+        return Point(a.q + t * (a.qd + t * (c2 + t * c3)), a.qd + t * (2 * c2 + t * (3 * c3)), 2 * c2 + t * (6 * c3))
+    c2, c3, c4, c5 = 0.5 * a.qdd, np.zeros(d.size), np.zeros(d.size), np.zeros(d.size)
+    if T:
+        c3 = (20 * d - (3 * a.qdd - b.qdd) * T**2 - (12 * a.qd + 8 * b.qd) * T) / (2 * T**3)
+        c4 = (-30 * d + (3 * a.qdd - 2 * b.qdd) * T**2 + (16 * a.qd + 14 * b.qd) * T) / (2 * T**4)
+        c5 = (12 * d - (a.qdd - b.qdd) * T**2 - 6 * (a.qd + b.qd) * T) / (2 * T**5)
     return Point(
         a.q + t * (a.qd + t * (c2 + t * (c3 + t * (c4 + t * c5)))),
         a.qd + t * (2 * c2 + t * (3 * c3 + t * (4 * c4 + t * 5 * c5))),
