@@ -10,9 +10,6 @@ the servo's target and the arm); time and distance to standstill are those of th
 
 import argparse
 import json
-import os
-import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -124,7 +121,7 @@ def main():
     parser.add_argument("--tcp", action="store_true", help="the table of pushes with the pendant's TCP elsewhere")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
-    use_generated_messages()
+    interfaces.use()
     client, rows = Client(), []
     if arguments.tcp:
         try:
@@ -163,26 +160,6 @@ def key(row):
 
 def rounded(value):
     return round(value, 4) if isinstance(value, float) else value
-
-
-def use_generated_messages():
-    """Where a ROS installation does not bring them."""
-    os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)
-    folder = interfaces.folder_of_this_run() if hasattr(interfaces, "folder_of_this_run") else _folder()
-    sys.path.insert(0, str(folder))
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(folder), os.environ.get("PYTHONPATH", "")])
-
-
-def _folder():
-    import hashlib
-
-    key = hashlib.sha256(Path(interfaces.__file__).read_bytes() + sys.version.encode() + sys.prefix.encode())
-    folder = Path(tempfile.gettempdir()) / f"ur_admittance_interfaces_{os.getuid()}_{key.hexdigest()[:12]}"
-    if not (folder / "complete").exists():
-        for package in interfaces.DEFINITIONS:
-            interfaces.build(package, folder)
-        (folder / "complete").touch()
-    return folder
 
 
 if __name__ == "__main__":

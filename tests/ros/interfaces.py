@@ -6,10 +6,13 @@ The steps of rosidl without CMake: definition -> IDL -> type hash -> C structs -
 Only what the tests use is defined here; a ROS installation brings the real ones.
 """
 
+import hashlib
 import json
+import os
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 DEFINITIONS = {
@@ -70,6 +73,26 @@ DEFINITIONS = {
     },
 }
 IMPLEMENTATIONS = ("rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c")
+
+
+def folder() -> Path:
+    """Where the messages of this Python are: kept between runs, as they take 10 s to build."""
+    key = hashlib.sha256(Path(__file__).read_bytes() + sys.version.encode() + sys.prefix.encode()).hexdigest()[:12]
+    found = Path(tempfile.gettempdir()) / f"ur_admittance_interfaces_{os.getuid()}_{key}"
+    if not (found / "complete").exists():
+        for package in DEFINITIONS:
+            build(package, found)
+        (found / "complete").touch()
+    return found
+
+
+def use() -> Path:
+    """By this process and those that it starts."""
+    os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)
+    found = folder()
+    sys.path.insert(0, str(found))
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(found), os.environ.get("PYTHONPATH", "")])
+    return found
 
 
 def build(package: str, out: Path) -> Path:

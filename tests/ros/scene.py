@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory
 
@@ -48,6 +49,7 @@ class Scene:
         client.forget()
         self.setup = Setup(self.processes, client)
         self.relay = Relay(client) if relayed else None
+        self.joints = client.listen(JointState, JOINTS) if relayed else self.setup.joints  # as the driver sends them
         if ignored:
             self._nowhere = client.listen(JointTrajectory if output == "trajectory" else Float64MultiArray, "/nowhere")
         self._hand = threading.Event()
@@ -96,7 +98,7 @@ class Scene:
     def standstill(self, since, longest=1.5):
         """(seconds, metres) from `since` until no joint moves any more, watched for `longest` [s]."""
         time.sleep(longest)
-        after = [(t, m) for t, m in self.setup.joints if t >= since]
+        after = [(t, m) for t, m in self.joints if t >= since]
         moving = [t for t, m in after if max(map(abs, m.velocity)) > MOVING]
         last = moving[-1] if moving else since
         start = flange_position(after[0][1])
