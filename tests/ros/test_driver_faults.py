@@ -26,9 +26,11 @@ def running(client):
 def scene(running):
     """Active at the start of the arm, with a TCP at the flange and the driver's own controller."""
     client = running.client
+    client.trigger("/ur_sim/unlock")  # refused, as the next ones, where nothing is to be done
+    client.trigger("/ur_sim/resume")
     assert client.set_parameter("pendant.tcp", [0.0] * 6, "/ur_sim").successful
     assert client.set_parameter("switch.to", "scaled_joint_trajectory_controller", "/ur_sim").successful
-    assert client.trigger("/ur_sim/switch").success
+    client.trigger("/ur_sim/switch")
     running.setup.fresh()
     assert client.trigger("/ur_sim/clear_report").success
     yield running
@@ -70,7 +72,8 @@ def test_a_protective_stop_is_a_fault_with_the_robots_word_and_resuming_needs_a_
 
 def test_an_inactive_controller_is_a_fault_and_refuses_activation(scene):
     client = scene.client
-    assert client.trigger("/ur_sim/switch").success  # to none
+    assert client.set_parameter("switch.to", "none", "/ur_sim").successful
+    assert client.trigger("/ur_sim/switch").success
     scene.setup.wait_for(life="inactive", mode="fault", timeout=10.0)
     assert "scaled_joint_trajectory_controller is inactive" in scene.setup.state()["reason"]
     assert client.trigger("/admittance_node/reset_fault").success

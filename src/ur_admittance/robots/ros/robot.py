@@ -34,7 +34,7 @@ from ur_admittance.runtime.robot import Robot, RobotInfo
 Array = NDArray[np.float64]
 
 OUTPUTS = ("trajectory", "velocity", "action")
-STATUS_EVERY, CONTROLLER_EVERY = 5, 50  # cycles: a stop is noticed within 30 ms, an inactive controller in 0.2 s
+STATUS_EVERY, CONTROLLER_EVERY = 5, 50  # cycles: a stop is noticed within 40 ms, an inactive controller in 0.2 s
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
 

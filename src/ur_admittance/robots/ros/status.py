@@ -86,12 +86,27 @@ class RobotStatus:
         self._topics = [(Polled(node, kind, topic, LATCHED), topic) for kind, topic in kinds]
         self._values: dict[str, Any] = {}
         self._turn = 0
+        self._suspected = False
         self.status, self.word = Status.OK, ""
 
     def poll(self) -> None:
-        """Look at one topic; the next call looks at the next one."""
+        """Look at one topic; the next call looks at the next one. A stop is told by the call after, which looks at all
+        of them: the program's word may come a moment before the robot's own, which says more."""
+        if self._suspected:
+            self.look()
+            return
         self._turn = (self._turn + 1) % len(self._topics)
-        polled, topic = self._topics[self._turn]
+        self._take(*self._topics[self._turn])
+        self._suspected = self._verdict()[0] != Status.OK
+
+    def look(self) -> None:
+        """At all of them."""
+        for polled, topic in self._topics:
+            self._take(polled, topic)
+        self.status, self.word = self._verdict()
+        self._suspected = self.status != Status.OK
+
+    def _take(self, polled: Polled, topic: str) -> None:
         data = polled.take()
         if data is None or len(data) <= HEAD:
             return
@@ -99,13 +114,10 @@ class RobotStatus:
         self._values[topic] = bool(byte) if topic == PROGRAM_TOPIC else byte
         if topic == MODE_TOPIC and byte > 127:
             self._values[topic] = byte - 256
-        get = self._values.get
-        self.status, self.word = verdict(get(SAFETY_TOPIC), get(MODE_TOPIC), get(PROGRAM_TOPIC))
 
-    def look(self) -> None:
-        """At all of them."""
-        for _ in self._topics:
-            self.poll()
+    def _verdict(self) -> tuple[Status, str]:
+        get = self._values.get
+        return verdict(get(SAFETY_TOPIC), get(MODE_TOPIC), get(PROGRAM_TOPIC))
 
     def destroy(self) -> None:
         for polled, _ in self._topics:
