@@ -56,7 +56,7 @@ class Braking:
 
 def braking_time(qd: Array, shortest: float) -> float:
     """From these speeds (6,) [rad/s] to rest [s]."""
-    return max(shortest, max(float(qd.max()), -float(qd.min())) / BRAKING)
+    return max(shortest, max(map(abs, qd.tolist())) / BRAKING)
 
 
 class Seam:
@@ -68,7 +68,6 @@ class Seam:
         self._longest = LONGEST_STEP * period
         self._sent_s = -1.0  # [s]; negative: nothing yet
         self._start = np.zeros(6)
-        self._step, self._allowed = np.zeros(6), np.zeros(6)
         self.q, self.qd = np.zeros(6), np.zeros(6)  # what was sent last
 
     def join(self, q_arm: Array) -> None:
@@ -84,19 +83,18 @@ class Seam:
             elapsed = now - self._sent_s
             start = self.q if elapsed < self._longest else self.plan.at(now)
         self._sent_s = now
-        np.abs(qd, out=self._allowed)
-        self._allowed *= FASTER
-        self._allowed += CATCH_UP
-        self._allowed *= min(max(elapsed, self.period), self._longest)
-        np.subtract(q, start, out=self._step)
-        np.clip(self._step, -self._allowed, self._allowed, out=self._step)
-        np.add(start, self._step, out=self.q)
+        step_s = min(max(elapsed, self.period), self._longest)
         self.qd[:] = qd
-        close = np.abs(self.q - q) < 1e-12
-        if close.all():
-            self.q[:] = q  # not even rounding changes a command that may go out as it is
+        for wanted, last, speed in zip(q.tolist(), start.tolist(), qd.tolist(), strict=True):  # 6 numbers: no arrays
+            if not abs(wanted - last) <= (FASTER * abs(speed) + CATCH_UP) * step_s:
+                break
         else:
-            np.copyto(self.qd, self._step / max(elapsed, self.period), where=~close)
+            self.q[:] = q
+            return self.q
+        allowed = (FASTER * np.abs(qd) + CATCH_UP) * step_s
+        step = np.clip(q - start, -allowed, allowed)
+        np.copyto(self.qd, step / max(elapsed, self.period), where=np.abs(q - start) > allowed)
+        np.add(start, step, out=self.q)
         return self.q
 
 
