@@ -56,7 +56,7 @@ class Braking:
 
 def braking_time(qd: Array, shortest: float) -> float:
     """From these speeds (6,) [rad/s] to rest [s]."""
-    return max(shortest, max(map(abs, qd.tolist())) / BRAKING)
+    return max(shortest, float(max(map(abs, qd.tolist()))) / BRAKING)
 
 
 class Seam:
