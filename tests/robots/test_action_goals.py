@@ -1,5 +1,7 @@
 """Goals of the action, from commands to the servo, without ROS in between: never faster or farther than commanded."""
 
+import struct
+
 import numpy as np
 import pytest
 
@@ -13,6 +15,7 @@ from ur_admittance.robots.ros.action_output import (
     Splines,
     rows_to_rest,
 )
+from ur_admittance.robots.ros.inputs import Inputs
 from ur_admittance.ros.sim.generations import GENERATIONS
 from ur_admittance.ros.sim.trajectory import Message, Point
 from ur_admittance.ros.sim.trajectory_controller import Goal, TrajectoryController
@@ -87,3 +90,17 @@ def test_after_missing_goals_the_path_is_joined_without_a_hurry(begin):
     speeds = np.diff(sent, axis=0) / PERIOD
     assert (np.abs(speeds) <= np.abs(SPEED) + 0.01).all()
     assert np.abs(sent[-1] - commanded(9.0)[0]).max() < 1e-3
+
+
+def test_the_senders_time_is_known_though_messages_come_late():
+    inputs = Inputs.__new__(Inputs)
+    inputs._ahead_ns, ahead_ns, rng = None, 3_000_000_000_000, np.random.default_rng(3)
+    for k in range(200):
+        now_ns = 50_000_000 * k + 10**9
+        late_ns = 200_000 if k % 5 == 0 else int(rng.uniform(0, 40e6))
+        stamp = divmod(now_ns - late_ns + ahead_ns, 10**9)
+        inputs._joint_taken = b"\x00\x01\x00\x00" + struct.pack("<iI", *stamp), now_ns
+        error = inputs.sender_ns(1e-9 * now_ns) - now_ns - ahead_ns
+        assert -300_000 <= error <= 0
+    inputs._joint_taken = b"\x00\x01\x00\x00" + struct.pack("<iI", 7, 0), now_ns  # the clock was set
+    assert inputs.sender_ns(1e-9 * now_ns) == pytest.approx(7 * 10**9, abs=1000)

@@ -139,12 +139,12 @@ def main():
                     try:
                         rows.append(punctual_case(client, driver, output, name))
                         print(line(rows[-1]), flush=True)  # noqa: T201
+                        if arguments.write:
+                            write(arguments.write, rows[-1:])
                     except AssertionError as error:
                         print(f"| {driver} | {output} | {name} | FAILED: {error}", flush=True)  # noqa: T201
     finally:
         client.close()
-    if arguments.write:
-        write(arguments.write, rows)
 
 
 def write(path, rows):

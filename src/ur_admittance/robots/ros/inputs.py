@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 JOINT_TOPIC = "/joint_states"
 WRENCH_TOPIC = "/wrist_ft_sensor"
 CLOCK_TOPIC = "/clock"
+CLOCK_SET_NS = 500_000_000  # a larger change is not a late message: somebody has set a clock
+DRIFT_NS = 10_000  # between two looks 50 ms apart: 200 ppm, more than clocks differ by
 
 
 class Inputs:
@@ -44,6 +46,7 @@ class Inputs:
         self.states = self.wrenches = 0  # taken since the start
         self._sim_ns = -1  # unknown
         self._joint_taken = b"", 0  # the newest joint state, and when it was taken [ns]
+        self._ahead_ns: int | None = None  # the sender's clock, of ours
         self.begin()
 
     def begin(self) -> None:
@@ -73,10 +76,17 @@ class Inputs:
         return 1e-9 * (self.now_ns() - self._joint_ns)
 
     def sender_ns(self, now: float) -> int:
-        """ROS time of whoever publishes the joint states at a time [s] of `now_ns`; 0: they have none."""
+        """ROS time of whoever publishes the joint states at a time [s] of `now_ns`; 0: they have none. The messages
+        that took least time say how far its clock is ahead of ours; each call may learn from one."""
         data, taken_ns = self._joint_taken
         stamp_ns = Reader(data).time_ns() if data else 0
-        return stamp_ns + round(1e9 * now) - taken_ns if stamp_ns else 0
+        if stamp_ns == 0:
+            return 0
+        ahead = stamp_ns - taken_ns
+        if self._ahead_ns is None or abs(ahead - self._ahead_ns) > CLOCK_SET_NS:
+            self._ahead_ns = ahead
+        self._ahead_ns = max(ahead, self._ahead_ns - DRIFT_NS)
+        return self._ahead_ns + round(1e9 * now)
 
     def wrench_source(self) -> str:
         """Topic of the wrench, and the nodes that publish there."""
