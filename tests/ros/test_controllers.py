@@ -1,4 +1,4 @@
-"""Which controller takes the commands: the one that is asked for, the active one that fits, or the driver's usual one."""
+"""Which controller takes the commands: the one asked for, the active one that fits, or the driver's usual one."""
 
 import pytest
 
