@@ -9,6 +9,7 @@ pytest.importorskip("rclpy")
 
 from ur_admittance.robots.ros.action_output import (
     BLEND_S,
+    BLEND_SHARE,
     DELAY_S,
     GOAL_PERIOD_S,
     STEP_S,
@@ -48,13 +49,15 @@ def executed(rules, latency, until=3.0, silent=(np.inf, np.inf)):
             knots.append(command)
         if k % round(GOAL_PERIOD_S / PERIOD) == 0 and not silent[0] <= now < silent[1]:
             path = [*(row for row in knots if now - DELAY_S - 0.02 < row[2] < now - 0.5 * STEP_S), command]
-            plan.rows = rows_to_rest(plan, path, now, 0.04)
+            plan.rows = rows_to_rest(plan, path, now, 0.04, BLEND_SHARE if rules.blends else 0.0)
             first = BLEND_S if rules.blends and k else 0.0
             points = tuple(Point(q, qd, time_ns=round(1e9 * (t - now))) for q, qd, t in plan.rows if t - now >= first)
             stamp = 0 if rules.blends else START_NS + round(1e9 * now)
             on_the_way.append((now + latency(), Message(JOINTS, points, stamp)))
         while on_the_way and on_the_way[0][0] <= now:
             assert controller.offer_goal(on_the_way.pop(0)[1], Goal(), START_NS + round(1e9 * now)) == ""
+            if rules.blends:
+                plan.shift(now - plan.rows[0][2])
         found = controller.update(START_NS + round(1e9 * now), q, np.zeros(6), 1.0)
         q = q if found is None else found
         sent.append(q)
@@ -67,10 +70,9 @@ RULES = {f"{name}, {one}": rule for name, row in GENERATIONS.items() for one, ru
 @pytest.mark.parametrize("rules", RULES.values(), ids=RULES.keys())
 def test_the_arm_is_never_faster_than_the_commands_whenever_goals_arrive(rules):
     rng = np.random.default_rng(5)
-    # A controller that blends takes its own time for the beginning: 1 ms and a period are 3 ms in BLEND_S.
-    jitter, excess = (0.001, 0.06) if rules.blends else (0.025, 0.004)
-    sent = executed(rules, lambda: rng.uniform(0.001, 0.001 + jitter))
+    sent = executed(rules, lambda: rng.uniform(0.001, 0.026), until=20.0 if rules.blends else 3.0)
     speeds = np.diff(sent, axis=0) / PERIOD
+    excess = 0.18 if rules.blends else 0.004  # a controller that blends takes its own time for the beginning
     assert (np.abs(speeds) <= (1.0 + excess) * np.abs(SPEED)).all()
     np.testing.assert_allclose(sent[-1], commanded(9.0)[0], atol=2e-4)
 
@@ -79,7 +81,7 @@ def test_the_arm_is_never_faster_than_the_commands_whenever_goals_arrive(rules):
 def test_without_further_goals_the_arm_comes_to_rest_soon(rules):
     sent = executed(rules, lambda: 0.002, silent=(1.0, 9.0))
     speeds = np.abs(np.diff(sent, axis=0)).max(axis=1) / PERIOD
-    assert speeds[round(0.99 / PERIOD)] == pytest.approx(0.8, rel=0.06 if rules.blends else 0.001)
+    assert speeds[round(0.99 / PERIOD)] == pytest.approx(0.8, rel=0.12 if rules.blends else 0.001)
     assert (speeds[round(1.35 / PERIOD) :] == 0.0).all()
 
 

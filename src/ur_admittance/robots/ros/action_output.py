@@ -5,7 +5,8 @@ commands DELAY_S later: a goal has the commands of the last DELAY_S, goes on at 
 rest. So the arm does what was commanded, no faster and no farther, as long as goals come in time. After a late one the
 path is joined again, at JOIN_SPEED. Goals carry the time at which they begin, on the clock of whoever publishes the
 joint states: how long a goal travels does not matter. A controller that blends (ros2_controllers 6.8 on) takes a time
-in the past for now; there a goal without a time leads from what is being executed to the newer end of the path.
+in the past for now; there a goal without a time leads from what is being executed to the newer end of the path, and the
+time that its answer took says how late it began.
 
 A goal that is rejected or aborted is tried again with a new trajectory, MOST_RETRIES times in a row at most.
 """
@@ -38,6 +39,7 @@ STEP_S = 0.01  # between two points of a goal
 PAUSE_S = 0.05  # between two commands: after a longer one the path begins anew
 OVERLAP = 3.0  # goals that follow each other add up what each of them catches up
 JOIN_SPEED = 0.01 / OVERLAP  # [rad/s] with which a goal closes a gap in motion: 8 mm/s at the end of a UR5e's reach
+BLEND_SHARE = 0.02  # of the speed: what a goal may add to make up for the cycle that blending loses at its beginning
 BLEND_S = 0.06  # from the beginning of a goal to its first point, where the controller blends
 SAME_RAD = 2e-5  # two ways to interpolate the same commands
 BLENDS = "allow_trajectory_replacement"  # parameter of joint_trajectory_controller since 6.8
@@ -55,6 +57,10 @@ class Splines:
         """Times of the rows are those of the loop."""
         self.rows: list[Row] = rows or []
 
+    def shift(self, late: float) -> None:
+        """It has begun that much later [s]."""
+        self.rows = [(q, qd, t + late) for q, qd, t in self.rows]
+
     def at(self, now: float) -> Array:
         return self.state(now)[0]
 
@@ -71,9 +77,9 @@ class Splines:
         return self.rows[-1][0].copy(), np.zeros(6)
 
 
-def rows_to_rest(old: Splines, commands: Sequence[Row], begin: float, shortest: float) -> list[Row]:
+def rows_to_rest(old: Splines, commands: Sequence[Row], begin: float, shortest: float, share: float = 0.0) -> list[Row]:
     """A goal that begins at that time [s] where the old one is then. Old: without rows where there is none before it;
-    shortest: least time of the braking [s]."""
+    shortest: least time of the braking [s]; share: of the speed, by which a gap may be closed faster."""
     path = [(q, qd, t + DELAY_S) for q, qd, t in commands]
     start = old.state(begin) if old.rows else (path[0][0], np.zeros(6))
     gap = float(np.abs(start[0] - Splines(path).at(begin)).max())
@@ -82,7 +88,7 @@ def rows_to_rest(old: Splines, commands: Sequence[Row], begin: float, shortest: 
     if gap > SAME_RAD:  # the same speed first, then the place
         T = end - begin
         steady = start[0] + 0.5 * T * (start[1] + qd)
-        most = T * np.maximum(JOIN_SPEED, CATCH_UP / OVERLAP - np.abs(qd))
+        most = T * np.maximum(JOIN_SPEED + share * np.abs(qd), CATCH_UP / OVERLAP - np.abs(qd))
         q = steady + np.clip(q - steady, -most, most)
         ahead = [(q, qd, end)]
     braking = braking_time(qd, shortest)
@@ -188,8 +194,8 @@ class ActionOutput:
         newest = self._newest
         begin = newest[2]
         commands = [row for row in tuple(self._knots) if row[2] < begin - 0.5 * STEP_S]
-        rows = rows_to_rest(self.plan, [*commands, newest], begin, self._shortest)
-        self.plan.rows = rows
+        share = BLEND_SHARE if self._blends else 0.0
+        rows = self.plan.rows = rows_to_rest(self.plan, [*commands, newest], begin, self._shortest, share)
         first = BLEND_S if self._blends and self._number else 0.0
         given = [(q, qd, t - begin) for q, qd, t in rows if t - begin >= first]
         goal = self._kind.Goal()
@@ -202,6 +208,8 @@ class ActionOutput:
 
     def _answered(self, answer: Any, number: int) -> None:
         if number == self._number:
+            if self._blends:
+                self.plan.shift(0.5 * (time.monotonic() - self._asked_at))
             self._asked_at = -1.0
         handle = answer.result()
         if handle is None or not handle.accepted:
