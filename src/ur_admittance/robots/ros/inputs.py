@@ -68,6 +68,11 @@ class Inputs:
         return now - before, now - self._joint_ns, now - self._wrench_ns
 
     @property
+    def read_ns(self) -> int:
+        """Time of the last call of `times_ns`: that of the sample, and so of the command that answers it."""
+        return self._read_ns
+
+    @property
     def wrench_frame(self) -> str:
         return self._wrench_reader.frame_id
 

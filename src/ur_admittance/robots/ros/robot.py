@@ -184,17 +184,13 @@ class RosRobot(Robot):
         if command is not self._command:
             self._command = command
             self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
-        path = self.path
-        if self.driving and path is not None:
+        path, inputs = self.path, self.inputs
+        if self.driving and path is not None and inputs is not None:
             self._sent_q[:] = self._q_command
             self._sent_qd[:] = self._qd_command
             self._sent = True
-            return self._send(path)
+            return path.send(self._sent_q, self._sent_qd, 1e-9 * inputs.read_ns)
         return self._sent_q if path is None or not path.by_speeds else self._sent_qd
-
-    def _send(self, path: CommandPath) -> Array:
-        assert self.inputs is not None
-        return path.send(self._sent_q, self._sent_qd, 1e-9 * self.inputs.now_ns())
 
     def stop(self) -> None:
         """Brake what we drive, and wait until it stands still. An arm that others drive is theirs to stop."""
@@ -213,7 +209,7 @@ class RosRobot(Robot):
                 return
             slow_down(qd, BRAKING * clock.period)
             q += qd * clock.period
-            self._send(path)
+            path.send(q, qd, 1e-9 * inputs.now_ns())
             standing += not qd.any()
         raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
