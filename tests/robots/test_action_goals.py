@@ -13,10 +13,12 @@ from ur_admittance.robots.ros.action_output import (
     DELAY_S,
     GOAL_PERIOD_S,
     STEP_S,
+    ActionOutput,
     Splines,
     rows_to_rest,
 )
 from ur_admittance.robots.ros.inputs import Inputs
+from ur_admittance.robots.ros.seam import Seam
 from ur_admittance.ros.sim.generations import GENERATIONS
 from ur_admittance.ros.sim.trajectory import Message, Point
 from ur_admittance.ros.sim.trajectory_controller import Goal, TrajectoryController
@@ -106,3 +108,17 @@ def test_the_senders_time_is_known_though_messages_come_late():
         assert -300_000 <= error <= 0
     inputs._joint_taken = b"\x00\x01\x00\x00" + struct.pack("<iI", 7, 0), now_ns  # the clock was set
     assert inputs.sender_ns(1e-9 * now_ns) == pytest.approx(7 * 10**9, abs=1000)
+
+
+@pytest.mark.parametrize("pause", [0.01, 0.02, 0.04])
+def test_after_a_short_pause_of_the_loop_the_commands_do_not_go_back_to_the_late_arm(pause):
+    output = ActionOutput.__new__(ActionOutput)
+    q, qd = commanded(0.999)
+    commands = [(*commanded(t), t) for t in (*np.arange(0.9, 0.995, STEP_S), 0.999)]
+    before = Splines([(*state, t + DELAY_S) for *state, t in commands])
+    output._goal = Splines(rows_to_rest(before, commands, 0.999, 0.04))
+    seam = Seam(PERIOD, output.plan)
+    seam.join(q)
+    seam.next(q, qd, 0.999)
+    now = 0.999 + pause
+    assert seam.next(*commanded(now), now) == pytest.approx(commanded(now)[0], abs=2e-3)

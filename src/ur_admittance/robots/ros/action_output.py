@@ -26,7 +26,7 @@ from rclpy.node import Node
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.asking import Question
 from ur_admittance.robots.ros.outputs import trajectory
-from ur_admittance.robots.ros.seam import CATCH_UP, braking_time
+from ur_admittance.robots.ros.seam import CATCH_UP, Plan, braking_time
 
 Array = NDArray[np.float64]
 Row = tuple[Array, Array, float]  # angles [rad], speeds [rad/s], time [s]
@@ -123,7 +123,7 @@ class ActionOutput:
         self.topic: str = node.resolve_service_name(action)
         self._client = ActionClient(node, FollowJointTrajectory, self.topic)
         self._parameters = Question(node, GetParameters, self.topic.rsplit("/", 1)[0] + "/get_parameters")
-        self.plan, self._shortest = Splines(), shortest
+        self._goal, self._shortest = Splines(), shortest
         self._stamp_ns, self._blends = stamp_ns, False
         self._knots: deque[Row] = deque(maxlen=round(DELAY_S / STEP_S) + 2)  # the commands, one per STEP_S
         self._newest: Row = (np.zeros(6), np.zeros(6), 0.0)
@@ -134,11 +134,19 @@ class ActionOutput:
         self._problem = ""
         self._timer: Any = None
 
+    @property
+    def plan(self) -> Plan:
+        return self
+
+    def at(self, now: float) -> Array:
+        """Where the arm will be when it does what is commanded at that time."""
+        return self._goal.at(now + DELAY_S) if self._goal.rows else self._newest[0].copy()
+
     def open(self) -> None:
         self._failures, self._problem, self._fresh, self._asked_at = 0, "", False, -1.0
         self._number = 0
         self._knots.clear()
-        self.plan.rows = []
+        self._goal.rows = []
         answer = self._parameters.ask(ANSWER_S, GetParameters.Request(names=[BLENDS]))
         self._blends = answer is not None and any(value.bool_value for value in answer.values)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # goals must go out whatever /clock does
@@ -195,7 +203,7 @@ class ActionOutput:
         begin = newest[2]
         commands = [row for row in tuple(self._knots) if row[2] < begin - 0.5 * STEP_S]
         share = BLEND_SHARE if self._blends else 0.0
-        rows = self.plan.rows = rows_to_rest(self.plan, [*commands, newest], begin, self._shortest, share)
+        rows = self._goal.rows = rows_to_rest(self._goal, [*commands, newest], begin, self._shortest, share)
         first = BLEND_S if self._blends and self._number else 0.0
         given = [(q, qd, t - begin) for q, qd, t in rows if t - begin >= first]
         goal = self._kind.Goal()
@@ -209,7 +217,7 @@ class ActionOutput:
     def _answered(self, answer: Any, number: int) -> None:
         if number == self._number:
             if self._blends:
-                self.plan.shift(0.5 * (time.monotonic() - self._asked_at))
+                self._goal.shift(0.5 * (time.monotonic() - self._asked_at))
             self._asked_at = -1.0
         handle = answer.result()
         if handle is None or not handle.accepted:
