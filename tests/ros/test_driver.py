@@ -34,7 +34,7 @@ def scene_of(client):
 )
 def test_a_push_moves_the_arm_as_the_law_says_on_every_generation(scene_of, driver, output):
     scene = scene_of(driver, output)
-    assert push_speed(scene, 2.0) == pytest.approx(1.0, abs=0.02)
+    assert push_speed(scene) == pytest.approx(1.0, abs=0.02)
     no_jump(scene)
 
 
