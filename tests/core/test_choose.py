@@ -41,8 +41,8 @@ def calmed(params, state, V, sigma, q, qd):
 def rows_of(params, state, J, now, position, A, b, flag, low, high, why_low, why_high):
     p, s = record(params, 0), record(state, 0)
     time = bounds.stopping_time(p, now, s.qd_command)
-    bounds.joint_bounds(p, s, time, DT, low, high, why_low, why_high)
-    n = bounds.gates(p, s, J, now, time, position, position, A, b, flag, DT)
+    straighten = bounds.joint_bounds(p, s, time, DT, low, high, why_low, why_high)
+    n = bounds.gates(p, s, J, now, time, straighten, position, position, A, b, flag, DT)
     return n, time
 
 

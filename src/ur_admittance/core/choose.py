@@ -253,8 +253,8 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     keep = max(0.0, 1.0 - dt / time) if time > 0.0 else 0.0
     for i in range(6):
         brake[i] = keep * s.qd_command[i]
-    joint_bounds(p, s, time, dt, low, high, why_low, why_high)
-    n = gates(p, s, J, now, time, position, measured, A, b, flag, dt)
+    straighten = joint_bounds(p, s, time, dt, low, high, why_low, why_high)
+    n = gates(p, s, J, now, time, straighten, position, measured, A, b, flag, dt)
     n, room = put_near(p, s, time, dt, A, b, flag, n)
 
     caps[0] = p.max_velocity[0] * speed_factor(p, measured)
