@@ -393,9 +393,8 @@ class Controller {
     realised = J_ * qd;
     double caps[2], most[2];
     for (int part = 0; part < 2; ++part) {  // norm_bounds
-      const auto still = keep * now.segment<3>(3 * part);
-      caps[part] = std::max(p_.max_velocity[part], still.norm());
-      most[part] = std::max(p_.max_acceleration[part] * dt, (still - twist.segment<3>(3 * part)).norm());
+      caps[part] = std::max(p_.max_velocity[part], keep * twist.segment<3>(3 * part).norm());
+      most[part] = p_.max_acceleration[part] * dt;
     }
     const bool slow = (qd.array() >= low.array() - k_.tolerances.kept).all() &&
                       (qd.array() <= high.array() + k_.tolerances.kept).all();
@@ -530,8 +529,8 @@ class Controller {
         const Vector3 c = V.segment<3>(3 * part) - b;
         if (acceleration) b -= twist.segment<3>(3 * part);
         const double largest = acceleration ? most[part] : caps[part], bc = b.dot(c), cc = c.squaredNorm();
-        const double room = std::max(largest * largest - b.squaredNorm(), 0.0);
-        if (cc * t * t + 2.0 * bc * t > room) t = std::max(0.0, (std::sqrt(bc * bc + cc * room) - bc) / cc);
+        const double room = largest * largest - b.squaredNorm(), root = std::max(bc * bc + cc * room, 0.0);
+        if (cc > 0.0 && cc * t * t + 2.0 * bc * t > room) t = clip((std::sqrt(root) - bc) / cc, 0.0, t);
       }
     qd = brake + t * (qd - brake);
     V = J_ * qd;

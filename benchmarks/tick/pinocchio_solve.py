@@ -62,8 +62,7 @@ class Solve:
             joints = share * joints
             if (A @ joints > b + k.KEPT).any():
                 joints, b = self.slide(J, sigma, A, b, keep * qd, joints)
-        caps = np.maximum(p.max_velocity, keep * parts(now))
-        most = np.maximum(p.max_acceleration * dt, parts(keep * now - twist))
+        caps, most = np.maximum(p.max_velocity, keep * parts(twist)), p.max_acceleration * dt
         inside = (low - k.KEPT <= joints).all() and (joints <= high + k.KEPT).all()
         if not (inside and self.norms_kept(J @ joints, twist, most, caps)):
             A, b = np.vstack([A, np.eye(6), -np.eye(6)]), np.concatenate([b, high, -low])
@@ -235,14 +234,14 @@ def minimise(H: Array, g: Array, A: Array, b: Array, violated: float) -> tuple[A
 
 
 def towards(J: Array, brake: Array, qd: Array, twist: Array, most: Array, caps: Array) -> Array:
-    """brake + t (qd - brake) with the largest t up to 1 at which the norms hold."""
+    """brake + t (qd - brake) with the largest t, 0..1, at which the norms hold, or the one that comes nearest."""
     t, base, change = 1.0, J @ brake, J @ (qd - brake)
     for n, part in enumerate(PARTS):
         for start, largest in ((np.zeros(3), caps[n]), (twist[part], most[n])):
             b, c = base[part] - start, change[part]
-            bc, cc, room = float(b @ c), float(c @ c), max(float(largest**2 - b @ b), 0.0)
-            if cc * t * t + 2.0 * bc * t > room:
-                t = max(0.0, (math.sqrt(bc * bc + cc * room) - bc) / cc)
+            bc, cc, room = float(b @ c), float(c @ c), float(largest**2 - b @ b)
+            if cc > 0.0 and cc * t * t + 2.0 * bc * t > room:
+                t = min(max((math.sqrt(max(bc * bc + cc * room, 0.0)) - bc) / cc, 0.0), t)
     return brake + t * (qd - brake)
 
 

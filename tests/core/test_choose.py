@@ -1,5 +1,6 @@
 """Joint speeds that keep every limit: random arms in random motion, judged by a general solver (DAQP)."""
 
+import math
 import os
 
 import daqp
@@ -193,6 +194,40 @@ def test_every_bound_holds_or_the_arm_brakes_along_its_motion():
             allowed = max(p["max_velocity"][part], np.linalg.norm((moment.J @ brake)[own]))
             assert np.linalg.norm(twist[own]) <= allowed * 1.00001, seed
     assert braking < 0.2 * CASES  # bounds seldom contradict each other
+
+
+def curved(seed):
+    """A fast moment with weak brakes of the tool, which the joints' own line bends by about as much."""
+    moment = Moment(3 * seed)  # none of these at the edge of the reach
+    rng = np.random.default_rng((6, seed))
+    s, p = moment.s, moment.p
+    qd = rng.uniform(-1.0, 1.0, 6)
+    before, R, position = np.empty((6, 6)), np.empty((3, 3)), np.empty(3)
+    forward(p["chain_rotation"], p["chain_position"], moment.q - DT * qd, R, position, before)
+    s["qd_command"], s["twist"] = qd, before @ qd
+    bend = np.linalg.norm(((moment.J - before) @ qd)[:3]) / DT
+    p["max_acceleration"] = [bend * rng.uniform(1.0, 2.0), 50.0]
+    p["max_velocity"] = 10.0
+    p["workspace_min"], p["workspace_max"] = -math.inf, math.inf
+    p["joint_acceleration"] = 50.0
+    moment.wanted = s["twist"] + rng.normal(size=6)
+    return moment
+
+
+def test_a_path_that_the_joints_bend_is_no_reason_to_exceed_the_acceleration_of_the_tool():
+    tempted = 0
+    for seed in range(CASES):
+        moment = curved(seed)
+        s, most, hold = moment.s, moment.p["max_acceleration"][0] * DT, np.empty(6)
+        _, twist, _, _ = moment.choose()
+        A, b, low, high, time = moment.rows()
+        keep = 1.0 - DT / time
+        damped_inverse(moment.J, moment.C, keep * s["twist"], hold)
+        if (hold < low).any() or (hold > high).any() or (A @ hold > b).any():
+            continue  # the joints cannot even brake the tool along its line
+        tempted += np.linalg.norm((keep * moment.J @ s["qd_command"] - s["twist"])[:3]) > 1.1 * most
+        assert np.linalg.norm((twist - s["twist"])[:3]) <= 1.001 * most, seed
+    assert tempted > 0.4 * CASES
 
 
 def test_what_keeps_all_limits_is_taken_as_it_is():

@@ -201,7 +201,8 @@ def slow_down(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist):
 
 @kernel
 def towards(s, J, brake, most, caps, qd, twist):
-    """qd := brake + t (qd - brake) with the largest t up to 1 at which the norms hold: braking holds them."""
+    """qd := brake + t (qd - brake) with the largest t, 0..1, at which the norms hold, or the one that comes nearest
+    to that: where the joints' own line bends the tool's path too much, braking does not hold them."""
     base = vec6()
     twist_of(J, brake, base)
     t = 1.0
@@ -213,23 +214,21 @@ def towards(s, J, brake, most, caps, qd, twist):
                 c = twist[i] - base[i]
                 bb, bc, cc = bb + b * b, bc + b * c, cc + c * c
             largest = most[part] if which == 1 else caps[part]
-            room = max(largest * largest - bb, 0.0)
-            if cc * t * t + 2.0 * bc * t > room:
-                t = max(0.0, (math.sqrt(bc * bc + cc * room) - bc) / cc)
+            room = largest * largest - bb
+            if cc > 0.0 and cc * t * t + 2.0 * bc * t > room:
+                t = clip((math.sqrt(max(bc * bc + cc * room, 0.0)) - bc) / cc, 0.0, t)
     for i in range(6):
         qd[i] = brake[i] + t * (qd[i] - brake[i])
     twist_of(J, qd, twist)
 
 
 @kernel
-def norm_bounds(p, s, now, keep, caps, most, dt):
-    """Largest norms of the tool's speed and of its change, linear and angular; braking stays allowed."""
+def norm_bounds(p, s, keep, caps, most, dt):
+    """Largest norms of the tool's speed and of its change, linear and angular. A cap that shrank is reached by
+    braking."""
     for part in range(2):
-        change = 0.0
-        for i in range(3 * part, 3 * part + 3):
-            change += (keep * now[i] - s.twist[i]) ** 2
-        caps[part] = max(caps[part], keep * norm(now[3 * part : 3 * part + 3]))
-        most[part] = max(p.max_acceleration[part] * dt, math.sqrt(change))
+        caps[part] = max(caps[part], keep * norm(s.twist[3 * part : 3 * part + 3]))
+        most[part] = p.max_acceleration[part] * dt
 
 
 @kernel
@@ -269,7 +268,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
         if not rows_kept(A, b, n, qd):
             flags |= slide(J, sigma, A, b, n, brake, flag, qd)
     twist_of(J, qd, twist)
-    norm_bounds(p, s, now, keep, caps, most, dt)
+    norm_bounds(p, s, keep, caps, most, dt)
     if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):
         if not stop_clear(p, s, J, brake, room, qd, twist, dt):
             return 1.0, flags
