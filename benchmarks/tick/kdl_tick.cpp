@@ -389,7 +389,7 @@ class Controller {
       slide(sigma, brake, rows, qd);
       V = J_ * qd;
     }
-    if (calm_curve(q_middle, sigma, V, qd, dt) && !rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
+    if (calm_curve(q_middle, sigma, C, V, qd, dt) && !rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
     realised = J_ * qd;
     double caps[2], most[2];
     for (int part = 0; part < 2; ++part) {  // norm_bounds
@@ -419,21 +419,14 @@ class Controller {
     }
   }
 
-  // The smallest t, 0..1, with |t v - v_prev| <= largest, or the t that comes nearest to that.
-  static double least_share(const Vector3& v, const Vector3& v_prev, double largest) {
-    const double vv = v.squaredNorm(), vp = v.dot(v_prev), pp = v_prev.squaredNorm();
-    if (vv == 0.0) return 0.0;
-    const double root = std::max(vp * vp - vv * (pp - largest * largest), 0.0);
-    return clip((vp - std::sqrt(root)) / vv, 0.0, 1.0);
-  }
-
-  bool calm_curve(const Vector6& q, double sigma, Vector6& V, Vector6& qd, double dt) {
-    double share = curve_speed(q, V, qd, sigma);
+  bool calm_curve(const Vector6& q, double sigma, const Matrix6& C, Vector6& V, Vector6& qd, double dt) {
+    const double share = curve_speed(q, V, qd, sigma);
     if (share == 1.0) return false;
-    for (int k = 0; k < 6; k += 3)
-      share = std::max(share, least_share(V.segment<3>(k), twist.segment<3>(k), p_.max_acceleration[k / 3] * dt));
     V *= share;
-    qd *= share;
+    const Vector6 slowed = V;
+    for (int k = 0; k < 6; k += 3)
+      limit_change(V.segment<3>(k), twist.segment<3>(k), p_.max_acceleration[k / 3] * dt);
+    qd = share * qd + damped_inverse(J_, C, V - slowed);
     return true;
   }
 

@@ -34,8 +34,8 @@ def shaped(params, state, J, C, V, qd, caps):
 
 
 @kernel
-def calmed(params, state, V, sigma, q, qd):
-    return choose.calm_curve(record(params, 0), record(state, 0), V, sigma, q, qd, DT)
+def calmed(params, state, J, C, V, sigma, q, qd):
+    return choose.calm_curve(record(params, 0), record(state, 0), J, C, V, sigma, q, qd, DT)
 
 
 @kernel
@@ -129,7 +129,7 @@ def expected(moment):
         return None
     V = J @ qd1 if qd1 is not qd0 else moment.shaped
     qd1 = qd1.copy()
-    if calmed(moment.params, moment.state, V, moment.sigma, moment.q, qd1):
+    if calmed(moment.params, moment.state, J, moment.C, V, moment.sigma, moment.q, qd1):
         qd1 = slid(qd1)
     if qd1 is None:
         return None
@@ -237,7 +237,8 @@ def test_what_keeps_all_limits_is_taken_as_it_is():
         qd0 = moment.first()
         A, b, low, high, _ = moment.rows()
         inside = (low <= qd0).all() and (qd0 <= high).all() and (A @ qd0 <= b).all()
-        bent = calmed(moment.params, moment.state, moment.shaped, moment.sigma, moment.q, qd0.copy())
+        V, qd = moment.shaped.copy(), qd0.copy()
+        bent = calmed(moment.params, moment.state, moment.J, moment.C, V, moment.sigma, moment.q, qd)
         if inside and not bent and norms(moment, moment.J @ qd0) < 1.0:
             qd, _, scale, flags = moment.choose()
             assert (qd == qd0).all()

@@ -79,27 +79,23 @@ def shape(p, s, V, caps, dt):
 
 
 @kernel
-def least_share(v, v_prev, largest):
-    """The smallest t, 0..1, with |t v - v_prev| <= largest, or the t that comes nearest to that."""
-    vv, vp, pp = dot(v, v), dot(v, v_prev), dot(v_prev, v_prev)
-    if vv == 0.0:
-        return 0.0
-    root = max(vp * vp - vv * (pp - largest * largest), 0.0)
-    return clip((vp - math.sqrt(root)) / vv, 0.0, 1.0)
-
-
-@kernel
-def calm_curve(p, s, V, sigma, q_middle, qd, dt):
-    """Slows V and qd down where a straight path would bend the joints too fast. Returns whether it did."""
+def calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
+    """Slows V and qd down where a straight path would bend the joints too fast. They keep their direction, save for
+    what the acceleration of the tool forbids: only that is inverted, damped. Returns whether it did."""
     share = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
     if share == 1.0:
         return False
-    for part in range(2):
-        v, v_prev = V[3 * part : 3 * part + 3], s.twist[3 * part : 3 * part + 3]
-        share = max(share, least_share(v, v_prev, p.max_acceleration[part] * dt))
+    change, more = vec6(), vec6()
     for i in range(6):
         V[i] *= share
-        qd[i] *= share
+        change[i] = -V[i]
+    for part in range(2):
+        limit_change(V[3 * part : 3 * part + 3], s.twist[3 * part : 3 * part + 3], p.max_acceleration[part] * dt)
+    for i in range(6):
+        change[i] += V[i]
+    damped_inverse(J, C, change, more)
+    for i in range(6):
+        qd[i] = share * qd[i] + more[i]
     return True
 
 
@@ -263,7 +259,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     if not rows_kept(A, b, n, qd):
         flags |= slide(J, sigma, A, b, n, brake, flag, qd)
         twist_of(J, qd, V)
-    if calm_curve(p, s, V, sigma, q_middle, qd, dt):
+    if calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
         flags |= JOINT_ACCELERATION
         if not rows_kept(A, b, n, qd):
             flags |= slide(J, sigma, A, b, n, brake, flag, qd)
