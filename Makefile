@@ -23,12 +23,13 @@ quick: lint
 	$(BIN)/python -m pytest -q tests/core tests/params tests/model
 
 # What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Tests that watch
-# processes in real time run one after the other; those in simulated time on all cores, a file each.
-CALM := $(addprefix tests/,analysis calibration campaign contact control core docs model params scenarios simulation tuning twin)
+# processes in real time run one after the other; those in simulated time on all cores, a file each, in the time that
+# the first leave.
+CALM := $(addprefix tests/,analysis bench calibration campaign contact control core docs model params scenarios simulation tuning twin)
 test: lint $(ROS)/.tried
 	@$(BIN)/ur-admittance sim push --json >/dev/null # compiles, outside the time limits of the tests
 	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest" "--ignore=tests/ros $(addprefix --ignore=,$(CALM))" \
-	  "$(BIN)/python -m pytest -n auto --dist loadfile" "$(CALM)" "$$@"
+	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CALM)" "$$@"
 
 test-ros: $(ROS)/.tried
 	@$(ROS_PART) && $(RUN_TESTS) "$$@"
