@@ -20,9 +20,9 @@ from .wrench import smoothing
 
 SLOW_HZ = 2.0  # below, the arm is passive, and a hand moves it at will
 POWER_TIME = 0.2  # [s] of each of two low-passes in a row: most of a period of the slowest bounce
-GIVEN = 0.012  # [W] that may be handed out for a moment
+GIVEN = 0.020  # [W] that may be handed out for a moment: what lasts is found below that
 GIVEN_HELD = 0.001  # [W] the same in a contact that was recognised
-SWING = 0.04  # of the activity: a hand that stops the tool swings with it, half of each swing looks handed out
+SWING = 0.10  # of the activity: a hand that stops the tool swings with it, half of each swing looks handed out
 LASTING_TIME = 1.0  # [s] of a further low-pass
 LASTING = 0.25  # [W kg2], over M^2: may be handed out for long (8 kg: 4 mW); weak bounces live on 0.7 and more
 CREDIT = 5.0  # times that: no more of what a hand gave is remembered, or a bounce could live on the approach
