@@ -89,7 +89,7 @@ def usual_node() -> None:
                 self.controller.activate()
                 self.active = True
             command = self.controller.command
-            self.commands.publish(trajectory(NAMES, command["q"], command["qd"], 0.002))
+            self.commands.publish(trajectory(NAMES, [(command["q"], command["qd"], 0.002)]))
 
     rclpy.init()
     with contextlib.suppress(KeyboardInterrupt):
@@ -177,8 +177,8 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
                     if last_command:
                         periods.append((now - last_command) * 1e-6)
                     last_command = now
-                    point = messages.read_trajectory(data, NAMES)[0]
-                    if waiting and point.qd is not None and np.abs(point.qd).max() > ANSWER:
+                    point = messages.read_trajectory(data).points[0]
+                    if waiting and np.abs(point.qd).max() > ANSWER:
                         latencies.append((now - pulsed_at) * 1e-6)
                         waiting, answered = False, answered + 1
                 if begin is None and commands_seen > 500:

@@ -2,6 +2,7 @@
 
 <!-- table: parameters -->           the schema        <!-- table: cli -->        the command line
 <!-- table: status -->               the fault codes   <!-- table: scenarios -->  ur-admittance sim --list
+<!-- table: driver -->               the node beside UR's driver, worst of all generations
 <!-- table: families -->             kinds of random episodes; <!-- table: campaign -->  what the long campaign found
 {{ mistakes.bent_path.beside_mm }}   a number from docs/measured/mistakes.json; {{ x | .1f }} formats it
 """
@@ -241,6 +242,33 @@ def campaign() -> str:
     return f"{rows(['failed', *names, 'worst', 'repeat'], body)}\n\nNever failed: {', '.join(held)}."
 
 
+def driver() -> str:
+    """The node beside the driver: the worst of all generations, one column per output."""
+    measured = json.loads((DOCS / "measured" / "driver.json").read_text())
+    outputs = ("trajectory", "velocity", "action")
+    body = []
+    for case in dict.fromkeys(row["case"] for row in measured):
+        cells = []
+        for output in outputs:
+            found = [row for row in measured if (row["case"], row["output"]) == (case, output)]
+            cells.append(_worst(found) if found else "")
+        body.append([case, *cells])
+    return rows(["what happens", *(f"`{output}`" for output in outputs)], body)
+
+
+def _worst(found: list[dict[str, Any]]) -> str:
+    def most(name: str) -> float:
+        return max(float(row[name]) for row in found)
+
+    step = f"{1e3 * most('command_step_rad'):.1f} mrad" if most("command_step_rad") else ""
+    step = step or f"{most('velocity_step_rad_s'):.3f} rad/s"
+    text = f"{step}, {1e3 * most('lead_rad'):.1f} mrad, {most('tcp_speed_m_s'):.2f} m/s"
+    if any("speed_ratio" in row for row in found):
+        ratios = [row["speed_ratio"] for row in found]
+        return f"{text}; {min(ratios):.3f} to {max(ratios):.3f} of the law"
+    return f"{text}; {most('seconds'):.2f} s, {1e3 * most('metres'):.0f} mm"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "parameters": parameters,
     "presets": presets,
@@ -254,4 +282,5 @@ TABLES: dict[str, Callable[[], str]] = {
     "examples": examples,
     "families": families,
     "campaign": campaign,
+    "driver": driver,
 }

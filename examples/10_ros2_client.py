@@ -8,6 +8,8 @@ import rclpy
 from geometry_msgs.msg import TwistStamped
 from std_srvs.srv import Trigger
 
+WRENCH = "/force_torque_sensor_broadcaster/wrench"  # of UR's driver, whose double the simulated arm is
+
 rclpy.init()
 client = rclpy.create_node("example_client")
 speeds = [0.0]
@@ -18,7 +20,7 @@ push = client.create_client(Trigger, "/ur_sim/push")
 nodes = [
     subprocess.Popen([sys.executable, "-m", f"ur_admittance.ros.{name}", "--ros-args", *arguments])
     for name, arguments in (
-        ("sim.node", ["-p", "push.wrench:=[0.0, 10.0, 0.0, 0.0, 0.0, 0.0]"]),
+        ("sim.node", ["-p", "push.wrench:=[0.0, 10.0, 0.0, 0.0, 0.0, 0.0]", "-r", f"{WRENCH}:=/wrist_ft_sensor"]),
         ("admittance_node", ["-p", "autostart:=true"]),
     )
 ]

@@ -3,6 +3,9 @@
     python scripts/run_tests.py PYTEST ARGUMENTS [PYTEST ARGUMENTS ...]
     python scripts/run_tests.py ".venv/bin/python -m pytest" --ignore=tests/ros
 
+Commands run one after the other; one that begins with `nice` runs beside them, in the time they leave, and its output
+comes at its end.
+
 Some tests watch real processes in real time, and a busy computer can spoil one: it may try again. A test that fails
 twice is a failure, and so is a session that did not get to its end: an error while collecting, a crash, no tests. With
 UR_ADMITTANCE_CI set, more than two second tries in all are a failure too, so that tests cannot rot quietly.
@@ -13,6 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
+from concurrent.futures import ThreadPoolExecutor
 from json import loads
 from pathlib import Path
 from xml.etree import ElementTree
@@ -26,7 +30,11 @@ def session(command: list[str]) -> tuple[int, list[str]] | None:
     """(passed, names of failed tests) of one run of pytest; None: it has no valid end."""
     with tempfile.TemporaryDirectory() as folder:
         report, cache = Path(folder, "report.xml"), Path(folder, "cache")
-        code = subprocess.run([*command, f"--junitxml={report}", "-o", f"cache_dir={cache}"], check=False).returncode
+        command = [*command, f"--junitxml={report}", "-o", f"cache_dir={cache}"]
+        done = subprocess.run(command, stdout=subprocess.PIPE if beside(command[0]) else None, text=True, check=False)
+        code = done.returncode
+        if done.stdout:
+            say(done.stdout)
         if code not in (PASSED, SOME_FAILED) or not report.exists():  # pytest writes the report when it is done
             return None
         counts = [suite.attrib for suite in ElementTree.parse(report).iter("testsuite")]
@@ -41,9 +49,15 @@ def session(command: list[str]) -> tuple[int, list[str]] | None:
 def main(arguments: list[str]) -> int:
     if len(arguments) % 2:  # before minutes of tests, not after it
         sys.exit("run_tests.py: every PYTEST needs its ARGUMENTS, as one word: quote them")
+    parts = list(zip(arguments[::2], arguments[1::2], strict=True))
+    with ThreadPoolExecutor(1) as patient, ThreadPoolExecutor(1) as prompt:
+        sessions = [
+            (patient if beside(pytest) else prompt).submit(session, [*shlex.split(pytest), *shlex.split(selection)])
+            for pytest, selection in parts
+        ]
     passed, second, failed = 0, [], []
-    for pytest, selection in zip(arguments[::2], arguments[1::2], strict=True):
-        result = session([*shlex.split(pytest), *shlex.split(selection)])
+    for (pytest, selection), done in zip(parts, sessions, strict=True):
+        result = done.result()
         if result is None:
             failed.append(f"{pytest} {selection}: did not get to its end")
             continue
@@ -59,6 +73,10 @@ def main(arguments: list[str]) -> int:
         say(f"more than {MOST_IN_CI} second tries are a failure in CI")
     say(f"{passed + len(second)} passed, {len(failed)} failed")
     return 1 if failed or too_many else 0
+
+
+def beside(command: str) -> bool:
+    return command.startswith("nice")
 
 
 def say(*lines: str) -> None:

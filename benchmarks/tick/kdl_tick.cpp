@@ -389,13 +389,12 @@ class Controller {
       slide(sigma, brake, rows, qd);
       V = J_ * qd;
     }
-    if (calm_curve(q_middle, sigma, V, qd, dt) && !rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
+    if (calm_curve(q_middle, sigma, C, V, qd, dt) && !rows.kept(qd, k_.tolerances.kept)) slide(sigma, brake, rows, qd);
     realised = J_ * qd;
     double caps[2], most[2];
     for (int part = 0; part < 2; ++part) {  // norm_bounds
-      const auto still = keep * now.segment<3>(3 * part);
-      caps[part] = std::max(p_.max_velocity[part], still.norm());
-      most[part] = std::max(p_.max_acceleration[part] * dt, (still - twist.segment<3>(3 * part)).norm());
+      caps[part] = std::max(p_.max_velocity[part], keep * twist.segment<3>(3 * part).norm());
+      most[part] = p_.max_acceleration[part] * dt;
     }
     const bool slow = (qd.array() >= low.array() - k_.tolerances.kept).all() &&
                       (qd.array() <= high.array() + k_.tolerances.kept).all();
@@ -420,21 +419,14 @@ class Controller {
     }
   }
 
-  // The smallest t, 0..1, with |t v - v_prev| <= largest, or the t that comes nearest to that.
-  static double least_share(const Vector3& v, const Vector3& v_prev, double largest) {
-    const double vv = v.squaredNorm(), vp = v.dot(v_prev), pp = v_prev.squaredNorm();
-    if (vv == 0.0) return 0.0;
-    const double root = std::max(vp * vp - vv * (pp - largest * largest), 0.0);
-    return clip((vp - std::sqrt(root)) / vv, 0.0, 1.0);
-  }
-
-  bool calm_curve(const Vector6& q, double sigma, Vector6& V, Vector6& qd, double dt) {
-    double share = curve_speed(q, V, qd, sigma);
+  bool calm_curve(const Vector6& q, double sigma, const Matrix6& C, Vector6& V, Vector6& qd, double dt) {
+    const double share = curve_speed(q, V, qd, sigma);
     if (share == 1.0) return false;
-    for (int k = 0; k < 6; k += 3)
-      share = std::max(share, least_share(V.segment<3>(k), twist.segment<3>(k), p_.max_acceleration[k / 3] * dt));
     V *= share;
-    qd *= share;
+    const Vector6 slowed = V;
+    for (int k = 0; k < 6; k += 3)
+      limit_change(V.segment<3>(k), twist.segment<3>(k), p_.max_acceleration[k / 3] * dt);
+    qd = share * qd + damped_inverse(J_, C, V - slowed);
     return true;
   }
 
@@ -530,8 +522,8 @@ class Controller {
         const Vector3 c = V.segment<3>(3 * part) - b;
         if (acceleration) b -= twist.segment<3>(3 * part);
         const double largest = acceleration ? most[part] : caps[part], bc = b.dot(c), cc = c.squaredNorm();
-        const double room = std::max(largest * largest - b.squaredNorm(), 0.0);
-        if (cc * t * t + 2.0 * bc * t > room) t = std::max(0.0, (std::sqrt(bc * bc + cc * room) - bc) / cc);
+        const double room = largest * largest - b.squaredNorm(), root = std::max(bc * bc + cc * room, 0.0);
+        if (cc > 0.0 && cc * t * t + 2.0 * bc * t > room) t = clip((std::sqrt(root) - bc) / cc, 0.0, t);
       }
     qd = brake + t * (qd - brake);
     V = J_ * qd;

@@ -57,13 +57,12 @@ class Solve:
         if (A @ joints > b + k.KEPT).any():
             joints, b = self.slide(J, sigma, A, b, keep * qd, joints)
             V = J @ joints
-        share = self.calm_curve(V, sigma, q_middle, joints, twist, dt)
-        if share < 1.0:
-            joints = share * joints
+        calm = self.calm_curve(V, J, inverse, sigma, q_middle, joints, twist, dt)
+        if calm is not None:
+            joints = calm
             if (A @ joints > b + k.KEPT).any():
                 joints, b = self.slide(J, sigma, A, b, keep * qd, joints)
-        caps = np.maximum(p.max_velocity, keep * parts(now))
-        most = np.maximum(p.max_acceleration * dt, parts(keep * now - twist))
+        caps, most = np.maximum(p.max_velocity, keep * parts(twist)), p.max_acceleration * dt
         inside = (low - k.KEPT <= joints).all() and (joints <= high + k.KEPT).all()
         if not (inside and self.norms_kept(J @ joints, twist, most, caps)):
             A, b = np.vstack([A, np.eye(6), -np.eye(6)]), np.concatenate([b, high, -low])
@@ -142,13 +141,16 @@ class Solve:
             shaped[part] = limit_change(v, before, a_dt)
         return shaped
 
-    def calm_curve(self, V: Array, sigma: float, q: Array, joints: Array, twist: Array, dt: float) -> float:
-        """Share of V that is left where a straight path would bend the joints too fast"""
+    def calm_curve(
+        self, V: Array, J: Array, inverse: Array, sigma: float, q: Array, joints: Array, twist: Array, dt: float
+    ) -> Array | None:
+        """Joint speeds for V slowed down, where a straight path would bend the joints too fast"""
         share = self.curve_speed(q, V, joints, sigma)
-        if share < 1.0:
-            for part, most in zip(PARTS, self.p.max_acceleration * dt, strict=True):
-                share = max(share, least_share(V[part], twist[part], most))
-        return share
+        if share == 1.0:
+            return None
+        limits = zip(PARTS, self.p.max_acceleration * dt, strict=True)
+        change = np.concatenate([limit_change(share * V[part], twist[part], most) for part, most in limits]) - share * V
+        return np.asarray(share * joints + J.T @ (inverse @ change))
 
     def curve_speed(self, q: Array, V: Array, qd: Array, sigma: float) -> float:
         """Share of V at which a straight path asks for no more than CURVE of the joint accelerations."""
@@ -235,14 +237,14 @@ def minimise(H: Array, g: Array, A: Array, b: Array, violated: float) -> tuple[A
 
 
 def towards(J: Array, brake: Array, qd: Array, twist: Array, most: Array, caps: Array) -> Array:
-    """brake + t (qd - brake) with the largest t up to 1 at which the norms hold."""
+    """brake + t (qd - brake) with the largest t, 0..1, at which the norms hold, or the one that comes nearest."""
     t, base, change = 1.0, J @ brake, J @ (qd - brake)
     for n, part in enumerate(PARTS):
         for start, largest in ((np.zeros(3), caps[n]), (twist[part], most[n])):
             b, c = base[part] - start, change[part]
-            bc, cc, room = float(b @ c), float(c @ c), max(float(largest**2 - b @ b), 0.0)
-            if cc * t * t + 2.0 * bc * t > room:
-                t = max(0.0, (math.sqrt(bc * bc + cc * room) - bc) / cc)
+            bc, cc, room = float(b @ c), float(c @ c), float(largest**2 - b @ b)
+            if cc > 0.0 and cc * t * t + 2.0 * bc * t > room:
+                t = min(max((math.sqrt(max(bc * bc + cc * room, 0.0)) - bc) / cc, 0.0), t)
     return brake + t * (qd - brake)
 
 
@@ -258,13 +260,6 @@ def limit_change(v: Array, v_prev: Array, largest: float) -> Array:
     change = v - v_prev
     size = norm(change)
     return v if size <= largest else np.asarray(v_prev + largest / size * change)
-
-
-def least_share(v: Array, v_prev: Array, largest: float) -> float:
-    """The smallest t, 0..1, with |t v - v_prev| <= largest, or the t that comes nearest to that"""
-    vv, vp, pp = float(v @ v), float(v @ v_prev), float(v_prev @ v_prev)
-    root = max(vp * vp - vv * (pp - largest * largest), 0.0)
-    return min(max((vp - math.sqrt(root)) / vv, 0.0), 1.0) if vv > 0.0 else 0.0
 
 
 def parts(V: Array) -> Array:

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ur_admittance.core.power import GIVEN, damp, hands_out, watch_power
+from ur_admittance.core.power import GIVEN, LASTING, damp, hands_out, watch_power
 from ur_admittance.core.records import PARAMS, STATE
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
@@ -29,7 +29,16 @@ class Axis:
         self.state["contact"]["unlimited_time"] = 1.0
         self.time = 0.0
 
-    def run(self, seconds: float, force: float, speed: float, hz: float, phase: float, slow: float = 0.0) -> bool:
+    def run(
+        self,
+        seconds: float,
+        force: float,
+        speed: float,
+        hz: float,
+        phase: float,
+        slow: float = 0.0,
+        driven: bool = False,
+    ) -> bool:
         """f = force cos(wt) + slow, v = speed cos(wt + phase) + slow. Returns whether too much was ever handed out."""
         p, s = self.params.view(np.recarray)[0], self.state.view(np.recarray)[0]
         delay, found = p.sensor_delay, False
@@ -39,8 +48,8 @@ class Axis:
             t = 2.0 * math.pi * hz
             w[0] = force * math.cos(t * (self.time - delay - 0.5 * DT)) + slow  # the reading is late
             v[0] = law[0] = speed * math.cos(t * self.time + phase) + slow
-            watch_power(p, s.contact, w, v, law, DT)
-            if hands_out(s.contact):
+            watch_power(p, s.contact, w, v, law, driven, s.mass[0], DT)
+            if hands_out(s.contact, s.mass[0]):
                 found = True
                 damp(p, s, s.contact, DT)
         return found
@@ -79,6 +88,15 @@ def test_a_spring_hands_out_nothing_over_a_period() -> None:
     assert not unfiltered().run(4.0, 10.0, 0.03, 5.0, math.pi / 2.0)
 
 
+@pytest.mark.parametrize("delay", [0.0, 0.001, 0.008])
+def test_force_and_speed_are_aligned_to_a_tenth_of_a_period(delay: float) -> None:
+    """A spring of any sign gives back all it took: what is left over tells the error in time."""
+    axis = unfiltered(sensor__delay=delay)
+    axis.run(5.0, 10.0, 0.03, 4.0, math.pi / 2.0)
+    mean = float(axis.state["contact"]["power"]["whole"][0, 0])
+    assert abs(mean) < 0.5 * 10.0 * 0.03 * (2.0 * math.pi * 4.0) * 0.1 * DT
+
+
 def test_a_large_swing_between_hand_and_arm_hands_out_nothing() -> None:
     """8 W to and fro at 5 Hz: the arm returns in each half swing what it took in the other."""
     assert not unfiltered().run(4.0, 20.0, 0.4, 5.0, -math.pi / 2.0)
@@ -89,6 +107,30 @@ def test_a_hand_that_leads_the_arm_makes_up_for_a_little_that_leaves() -> None:
     """Power counts where the part above 2 Hz and the whole are negative: a guided tool may tremble."""
     assert unfiltered().run(3.0, 4.0, 0.03, 6.0, math.pi)
     assert not unfiltered().run(3.0, 4.0, 0.03, 6.0, math.pi, slow=0.5)
+
+
+@pytest.mark.parametrize("mass", [8.0, 12.0, 16.0])
+def test_a_weak_bounce_is_found_when_it_lasts(mass: float) -> None:
+    """Three times what may leave for long, far below what may leave for a moment, and not all of it within a second."""
+    power = 3.0 * LASTING / mass**2
+    speed = 2.0 * power * (1.0 + (2.0 / 4.0) ** 2) / 10.0
+
+    def leaves(seconds: float, share: float, driven: bool = False) -> bool:
+        axis = unfiltered()
+        axis.state["mass"] = mass
+        return axis.run(seconds, 10.0, share * speed, 4.0, math.pi, driven=driven)
+
+    assert not leaves(0.5, 1.0)
+    assert leaves(3.0, 1.0)
+    assert not leaves(6.0, 0.3)
+    assert not leaves(6.0, 1.0, driven=True)  # a reference works on what it moves
+
+
+def test_a_weak_bounce_does_not_live_on_what_the_hand_gave_before() -> None:
+    axis = unfiltered()
+    axis.run(3.0, 10.0, 0.1, 4.0, 0.0)  # half a watt of guiding
+    speed = 2.0 * (3.0 * LASTING / 8.0**2) * (1.0 + (2.0 / 4.0) ** 2) / 10.0
+    assert axis.run(5.0, 10.0, speed, 4.0, math.pi)
 
 
 def test_the_damping_grows_to_its_limit_while_energy_leaves_and_no_further() -> None:

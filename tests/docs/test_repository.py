@@ -45,6 +45,17 @@ if KIND == "cannot be imported":
 """
 
 
+WAITS = """
+import pathlib, time
+def test_the_other_runs():
+    pathlib.Path("{mine}").touch()
+    end = time.monotonic() + 20.0
+    while not pathlib.Path("{other}").exists():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+"""
+
+
 def run_tests(folder, kind, **environment):
     (folder / "test_some.py").write_text(TESTS)
     (folder / "pytest.ini").write_text("[pytest]\n")
@@ -83,6 +94,18 @@ def test_a_second_try_excuses_nothing_else(tmp_path, kind, last):
     code, lines = run_tests(tmp_path, kind)
     assert (code, lines[-1]) == (1, last)
     assert "failed:" in lines
+
+
+def test_a_nice_command_runs_beside_the_others_and_counts(tmp_path):
+    """Each of two commands waits for the other's file: one after the other, both would fail."""
+    (tmp_path / "pytest.ini").write_text("[pytest]\n")
+    for mine, other in ("ab", "ba"):
+        (tmp_path / f"test_{mine}.py").write_text(WAITS.format(mine=mine, other=other))
+    pytest_command = f"{sys.executable} -m pytest -q"
+    parts = [pytest_command, "test_a.py", f"nice {pytest_command}", "test_b.py"]
+    command = [sys.executable, str(ROOT / "scripts" / "run_tests.py"), *parts]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.splitlines()[-2:]) == (0, ["second tries: 0", "2 passed, 0 failed"])
 
 
 def test_arguments_without_quotes_are_refused_before_the_first_test():

@@ -3,6 +3,7 @@
 The arms of ROS 2 are there where rclpy is: `make test-ros` runs them, in the environment of the wheels.
 """
 
+import contextlib
 import importlib.util
 import os
 import random
@@ -17,6 +18,7 @@ import pytest
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
+from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.robot import Robot, RobotInfo
 from ur_admittance.simulation import Servo, SimulatedRobot, Tool, World
 
@@ -46,22 +48,34 @@ def rtde(command: str, sensor: str) -> Callable[[], Robot]:
     return make
 
 
+SIM_NODES: list["subprocess.Popen[bytes]"] = []
+DOMAIN = random.SystemRandom().randint(1, 98)
+
+
 @cache
-def sim_node() -> "subprocess.Popen[bytes]":
-    """A simulated arm behind ROS 2 topics in another process, on this machine only; slower than real time, so that a
-    busy machine loses no cycle."""
+def sim_node(controller: str) -> tuple["subprocess.Popen[bytes]", str]:
+    """The double of the driver in another process, on this machine only, with that controller active, and its domain;
+    slower than real time, so that a busy machine loses no cycle."""
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
+    domain = str(DOMAIN + len(SIM_NODES))
     parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.6, "realtime_priority": 10}
+    parameters["controller"] = controller
     given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
-    return subprocess.Popen([sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given])
+    given += ["-r", "/force_torque_sensor_broadcaster/wrench:=/wrist_ft_sensor"]
+    command = [sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given]
+    process = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": domain})
+    SIM_NODES.append(process)
+    return process, domain
 
 
 def ros(output: str) -> Callable[[], Robot]:
     def make() -> Robot:
         from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 
-        assert sim_node().poll() is None
+        controller = "forward_velocity_controller" if output == "velocity" else "default"
+        process, domain = sim_node(controller)
+        assert process.poll() is None
+        os.environ["ROS_DOMAIN_ID"] = domain
         return RosRobot(RosSettings(output=output, sim_time=True, timeout=90.0))  # it may have to compile first
 
     return make
@@ -84,12 +98,12 @@ def end_of_processes() -> Iterator[None]:
     yield
     if emulator.cache_info().currsize:
         emulator().stop()
-    if sim_node.cache_info().currsize:
-        sim_node().terminate()
+    for process in SIM_NODES:
+        process.terminate()
         try:
-            sim_node().wait(timeout=20)
+            process.wait(timeout=20)
         except subprocess.TimeoutExpired:
-            sim_node().kill()
+            process.kill()
 
 
 class Driver:
@@ -99,16 +113,25 @@ class Driver:
         self.robot, self.sample, self.command = robot, new(SAMPLE), new(COMMAND)
         self.q, self.qd = self.sample["q"].reshape(6), self.sample["qd"].reshape(6)
         self.loses_cycles = type(robot).__name__ == "RosRobot"  # nobody waits for a client that is late
+        self.driven = np.zeros(6)  # speeds times the time until the next ones were sent
+        self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> "Driver":
-        self.robot.__enter__()
+        self._stack.enter_context(self.robot)
+        if self.loses_cycles:  # a client that pauses is stopped by the guard, as it should be
+            self._stack.enter_context(whole_process(9))
         self.clock = self.robot.clock()
         self.clock.start()
+        self._stack.callback(self.clock.stop)
         return self
 
     def __exit__(self, *error) -> None:
-        self.clock.stop()
-        self.robot.__exit__(*error)
+        self._stack.__exit__(*error)
+
+    def told(self, start: np.ndarray) -> np.ndarray:
+        """Where the commands since `start` lead to. Speeds hold until the next ones come, also when those are late."""
+        by_speeds = self.loses_cycles and self.value("speed_driven")
+        return start + self.driven if by_speeds else self.command["q"].reshape(6)
 
     def read(self) -> None:
         while not self.clock.wait():  # simulated time that others make
@@ -127,6 +150,7 @@ class Driver:
         self.command["qd"] = speed
         self.robot.write(self.command)
         self.read()
+        self.driven += speed * self.value("dt")
 
     def listen(self, ticks: int) -> np.ndarray:
         """Read without writing; time step and joint speeds of each tick (n, 7)."""
@@ -202,7 +226,7 @@ def test_the_arm_goes_where_the_command_says(driver: Driver) -> None:
         np.testing.assert_allclose(driver.qd, SPEED, atol=0.02)
         for _ in range(200):
             driver.tick(np.zeros(6))
-        told = driver.command["q"].reshape(6)
+        told = driver.told(start)
         assert np.all((told - start) / SPEED >= 199 * PERIOD)
         np.testing.assert_allclose(driver.q, told, atol=1e-3)
         np.testing.assert_allclose(driver.qd, 0.0, atol=1e-3)

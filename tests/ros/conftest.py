@@ -3,13 +3,11 @@
 The network is one domain per test run, chosen at random, on localhost.
 """
 
-import hashlib
 import importlib.util
 import os
 import random
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 
 import pytest
@@ -66,7 +64,7 @@ def compiled():
 
 
 @pytest.fixture(scope="module")
-def client(compiled):
+def client(compiled, generated):
     pytest.importorskip("rclpy")
     started = Client()
     yield started
@@ -86,18 +84,10 @@ def setup_of(client):
 
 @pytest.fixture(scope="session")
 def generated():
-    """Folder with Python messages of control_msgs and tf2_msgs: kept between runs, they take 10 s to build."""
-    os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)
+    """Folder with the Python messages that the wheels do not have."""
     if not os.environ.get("UR_ADMITTANCE_CI"):  # there its absence is an error
         pytest.importorskip("rosidl_adapter")
-    key = hashlib.sha256(Path(interfaces.__file__).read_bytes() + sys.version.encode() + sys.prefix.encode())
-    folder = Path(tempfile.gettempdir()) / f"ur_admittance_interfaces_{os.getuid()}_{key.hexdigest()[:12]}"
-    if not (folder / "complete").exists():
-        for package in interfaces.DEFINITIONS:
-            interfaces.build(package, folder)
-        (folder / "complete").touch()
-    sys.path.insert(0, str(folder))
-    return folder
+    return interfaces.use()
 
 
 @pytest.fixture(scope="session")

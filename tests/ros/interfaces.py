@@ -6,14 +6,46 @@ The steps of rosidl without CMake: definition -> IDL -> type hash -> C structs -
 Only what the tests use is defined here; a ROS installation brings the real ones.
 """
 
+import hashlib
 import json
+import os
 import subprocess
 import sys
 import sysconfig
+import tempfile
 from pathlib import Path
 
 DEFINITIONS = {
     "tf2_msgs": {"msg/TFMessage.msg": "geometry_msgs/TransformStamped[] transforms\n"},
+    # ur_dashboard_msgs of the driver 3.8.0
+    "ur_dashboard_msgs": {
+        "msg/RobotMode.msg": (
+            "int8 NO_CONTROLLER=-1\nint8 DISCONNECTED=0\nint8 CONFIRM_SAFETY=1\nint8 BOOTING=2\nint8 POWER_OFF=3\n"
+            "int8 POWER_ON=4\nint8 IDLE=5\nint8 BACKDRIVE=6\nint8 RUNNING=7\nint8 UPDATING_FIRMWARE=8\nint8 mode\n"
+        ),
+        "msg/SafetyMode.msg": (
+            "uint8 NORMAL=1\nuint8 REDUCED=2\nuint8 PROTECTIVE_STOP=3\nuint8 RECOVERY=4\nuint8 SAFEGUARD_STOP=5\n"
+            "uint8 SYSTEM_EMERGENCY_STOP=6\nuint8 ROBOT_EMERGENCY_STOP=7\nuint8 VIOLATION=8\nuint8 FAULT=9\n"
+            "uint8 VALIDATE_JOINT_ID=10\nuint8 UNDEFINED_SAFETY_MODE=11\nuint8 AUTOMATIC_MODE_SAFEGUARD_STOP=12\n"
+            "uint8 SYSTEM_THREE_POSITION_ENABLING_STOP=13\nuint8 mode\n"
+        ),
+    },
+    # controller_manager_msgs of ros2_control 4.46.0
+    "controller_manager_msgs": {
+        "msg/ChainConnection.msg": "string name\nstring[] reference_interfaces\n",
+        "msg/ControllerState.msg": (
+            "string name\nstring state\nstring type\nbool is_async\nuint16 update_rate\n"
+            "string[] claimed_interfaces\nstring[] required_command_interfaces\nstring[] required_state_interfaces\n"
+            "bool is_chainable\nbool is_chained\nstring[] exported_state_interfaces\n"
+            "string[] reference_interfaces\nChainConnection[] chain_connections\n"
+        ),
+        "srv/ListControllers.srv": "---\nControllerState[] controller\n",
+        "srv/SwitchController.srv": (
+            "string[] activate_controllers\nstring[] deactivate_controllers\nint32 strictness\n"
+            "int32 BEST_EFFORT=1\nint32 STRICT=2\nint32 AUTO=3\nint32 FORCE_AUTO=4\nbool activate_asap\n"
+            "builtin_interfaces/Duration timeout\n---\nbool ok\nstring message\n"
+        ),
+    },
     "control_msgs": {
         "msg/JointTolerance.msg": "string name\nfloat64 position\nfloat64 velocity\nfloat64 acceleration\n",
         "msg/JointComponentTolerance.msg": (
@@ -41,6 +73,26 @@ DEFINITIONS = {
     },
 }
 IMPLEMENTATIONS = ("rosidl_typesupport_fastrtps_c", "rosidl_typesupport_introspection_c")
+
+
+def folder() -> Path:
+    """Where the messages of this Python are: kept between runs, as they take 10 s to build."""
+    key = hashlib.sha256(Path(__file__).read_bytes() + sys.version.encode() + sys.prefix.encode()).hexdigest()[:12]
+    found = Path(tempfile.gettempdir()) / f"ur_admittance_interfaces_{os.getuid()}_{key}"
+    if not (found / "complete").exists():
+        for package in DEFINITIONS:
+            build(package, found)
+        (found / "complete").touch()
+    return found
+
+
+def use() -> Path:
+    """By this process and those that it starts."""
+    os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)
+    found = folder()
+    sys.path.insert(0, str(found))
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(found), os.environ.get("PYTHONPATH", "")])
+    return found
 
 
 def build(package: str, out: Path) -> Path:

@@ -6,6 +6,8 @@ import signal
 import subprocess
 import sys
 
+WRENCH = "/force_torque_sensor_broadcaster/wrench"  # where the driver, and so its double, publishes
+
 
 def ros_value(value):
     if isinstance(value, bool):
@@ -28,6 +30,7 @@ class Processes:
         command = [sys.executable, "-m", f"ur_admittance.ros.{module}", *arguments, "--ros-args"]
         if name == "sim_node":
             parameters = {"realtime_priority": 10, **(parameters or {})}
+            remap = {WRENCH: "/wrist_ft_sensor", **(remap or {})}
         for key, value in (parameters or {}).items():
             command += ["-p", f"{key}:={ros_value(value)}"]
         for key, value in (remap or {}).items():

@@ -11,7 +11,7 @@ pytest.importorskip("rclpy")
 
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Prepared, Reader, WrenchReader
 from ur_admittance.robots.ros.outputs import MARKS, trajectory
-from ur_admittance.ros.sim.messages import read_speeds, read_trajectory
+from ur_admittance.ros.sim.messages import read_numbers, read_trajectory
 
 NAMES = tuple("abcdef")
 
@@ -73,16 +73,20 @@ def test_a_prepared_trajectory_is_what_rclpy_would_have_sent():
     from rclpy.serialization import deserialize_message
     from trajectory_msgs.msg import JointTrajectory
 
-    message = Prepared(trajectory(NAMES, MARKS[:6], MARKS[6:], 0.002))
+    message = Prepared(trajectory(NAMES, [(MARKS[:6], MARKS[6:], 7.5)]))
+    message.set_time(message.time_at(7_500_000_000), 2_000_000)
     message.doubles(MARKS[:6])[:] = range(6)
     message.doubles(MARKS[6:])[:] = [0.5] * 6
     back = deserialize_message(bytes(message.data), JointTrajectory)
     assert list(back.points[0].positions) == [0, 1, 2, 3, 4, 5]
     assert list(back.points[0].velocities) == [0.5] * 6
     assert back.points[0].time_from_start.nanosec == 2_000_000
-    (point,) = read_trajectory(bytes(message.data), NAMES)
+    read = read_trajectory(bytes(message.data))
+    (point,) = read.points
+    assert read.joints == tuple(NAMES)
     assert point.q.tolist() == [0, 1, 2, 3, 4, 5]
-    assert point.time == pytest.approx(0.002)
+    assert point.qd.tolist() == [0.5] * 6
+    assert point.time_ns == 2_000_000
 
 
 def test_speeds_are_read_with_and_without_a_layout():
@@ -92,7 +96,7 @@ def test_speeds_are_read_with_and_without_a_layout():
     described = Float64MultiArray(data=[1.0] * 6)
     described.layout.dim = [MultiArrayDimension(label="joints", size=6, stride=6)]
     for message in (plain, described):
-        assert read_speeds(serialised(message)).tolist() == [1.0] * 6
+        assert read_numbers(serialised(message)).tolist() == [1.0] * 6
 
 
 @given(st.binary(max_size=300))
@@ -101,8 +105,8 @@ def test_random_bytes_are_refused_or_read_but_never_break(data):
         lambda: WrenchReader().read(data, np.zeros(6)),
         lambda: JointStateReader(NAMES).read(data, np.zeros(6), np.zeros(6)),
         lambda: Reader(data).strings(),
-        lambda: read_speeds(data),
-        lambda: read_trajectory(data, NAMES),
+        lambda: read_numbers(data),
+        lambda: read_trajectory(data),
     )
     from ur_admittance.errors import UrAdmittanceError
 

@@ -26,7 +26,7 @@ def test_at_half_the_pace_the_arm_moves_half_as_far(processes, setup_of, positio
 
 
 def test_simulated_time_that_jumps_back_stops_the_arm(processes, setup_of, patient, client):
-    processes.start("sim_node", {"publish_clock": True})
+    processes.start("sim_node", {"publish_clock": True, "unlock_delay": 0.1})
     processes.start("admittance_node", {**patient, "use_sim_time": True})
     arm = setup_of(processes)
     arm.bring_up()
@@ -36,6 +36,11 @@ def test_simulated_time_that_jumps_back_stops_the_arm(processes, setup_of, patie
     assert arm.client.trigger("/ur_sim/reset").success  # simulated time begins again
     arm.wait_for(life="inactive", timeout=5.0)
     assert "the time since the last tick is -" in arm.state()["reason"]
+    # an arm that is somewhere else all of a sudden is also a reason for the robot to stop
+    time.sleep(0.5)
+    arm.client.trigger("/ur_sim/unlock")
+    arm.client.trigger("/ur_sim/resume")
+    time.sleep(0.5)
     answer = arm.client.trigger("/admittance_node/reset_fault")
     assert answer.success, answer.message
     arm.activate()

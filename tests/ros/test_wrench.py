@@ -7,6 +7,8 @@ import time
 import numpy as np
 import pytest
 
+from .watched import NAMES
+
 pytest.importorskip("rclpy")
 
 MASS, COM, TCP = 1.2, [0.01, -0.02, 0.06], [0.0, 0.0, 0.15]
@@ -40,7 +42,7 @@ def test_the_pipeline_removes_the_tool_and_moves_the_wrench_to_the_probe(process
     client.until(lambda: len(probe) > 50, 60, "wrenches at the probe")
     assert np.linalg.norm(newest(client, raw)[:3]) == pytest.approx(MASS * 9.80665, rel=0.01)
     assert np.abs(newest(client, sensor)).max() < 0.02
-    assert sensor[-1][1].header.frame_id == "tool0"
+    assert sensor[-1][1].header.frame_id == "tool0_controller"  # as the raw ones
     client.set_parameter("push.wrench", [0.0, 10.0, 0.0, 0.0, 0.0, 0.0], "/ur_sim")
     client.set_parameter("push.duration", 30.0, "/ur_sim")
     client.trigger("/ur_sim/push")
@@ -83,8 +85,8 @@ def test_init_robot_moves_smoothly_to_a_named_configuration(processes, setup_of,
     assert mover.wait(timeout=60) == 0, mover.log.read_text()
     arm.still()
     state = arm.joint_state()
-    home = [0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0]
-    assert np.abs(np.array(state.position) - home).max() < 0.005
+    home = dict(zip(NAMES, [0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0], strict=True))
+    assert all(abs(q - home[name]) < 0.005 for name, q in zip(state.name, state.position, strict=True))
     speeds = np.array([m.velocity for _, m in arm.joints])
     assert 0.05 < np.abs(speeds).max() < 0.6
     refused = processes.start("init_robot", {"configuration": "moon"})

@@ -91,8 +91,8 @@ class Setup:
             client.trigger("/admittance_node/reset_fault")
         self.wait_for(life="active", mode="active")
 
-    def push(self, wrench, seconds):
-        """A hand at the TCP, base axes, through a plain topic."""
+    def push(self, wrench, seconds, ends=True):
+        """A hand at the TCP, base axes, through a plain topic; ends: it lets go then."""
         from geometry_msgs.msg import WrenchStamped
 
         self.client.until(lambda: self.hand.get_subscription_count() > 0, 10, "an arm that feels the hand")
@@ -103,7 +103,8 @@ class Setup:
         while time.monotonic() < end:
             self.hand.publish(message)
             time.sleep(0.02)
-        self.hand.publish(WrenchStamped())
+        if ends:
+            self.hand.publish(WrenchStamped())
 
     def joint_state(self):
         """A joint state that was measured after this call: a busy client has older ones in its queue."""

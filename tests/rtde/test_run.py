@@ -131,7 +131,7 @@ def test_a_clamped_arm_goes_back_on_request_then_reset_and_activation_work(emula
         until(lambda: np.linalg.norm(command()["p_tcp"] - there) > 0.005)
         assert command()["status"] == Status.RETREATING
         emulator.tell("push 0 0 0 0 0 0")
-        until(lambda: command()["status"] == Status.RETREATED)
+        until(lambda: command()["status"] == Status.RETREATED and not command()["qd"].any())
         assert send({"request": "reset_fault"}, name, timeout=5.0).accepted
         until(lambda: command()["mode"] == Mode.INACTIVE)
         assert send({"request": "activate"}, name, timeout=5.0).accepted

@@ -21,6 +21,7 @@ def generate_launch_description():
                 description="parameter file",
             ),
             DeclareLaunchArgument("output", default_value="trajectory", description="trajectory, velocity or action"),
+            DeclareLaunchArgument("controller", default_value="", description="its name; empty: the one that fits"),
             DeclareLaunchArgument("calibration_file", default_value="", description="from wrench_calibration_node"),
             DeclareLaunchArgument(
                 "wrench_topic",
@@ -35,6 +36,7 @@ def generate_launch_description():
                     LaunchConfiguration("parameters"),
                     {
                         "output": LaunchConfiguration("output"),
+                        "controller": LaunchConfiguration("controller"),
                         "calibration_file": LaunchConfiguration("calibration_file"),
                     },
                 ],

@@ -20,8 +20,20 @@ def generate_launch_description():
                 description="parameter file of both nodes",
             ),
             DeclareLaunchArgument("output", default_value="trajectory", description="trajectory or velocity"),
+            DeclareLaunchArgument(
+                "controller",
+                default_value="default",
+                description="active one; forward_velocity_controller for velocity",
+            ),
+            DeclareLaunchArgument("driver", default_value="jazzy", description="whose rules: humble, jazzy, lyrical"),
             DeclareLaunchArgument("rviz", default_value="true", description="start RViz"),
-            Node(package="ur_admittance_ros", executable="sim_node", name="ur_sim", parameters=[parameters]),
+            Node(
+                package="ur_admittance_ros",
+                executable="sim_node",
+                name="ur_sim",
+                parameters=[parameters, {name: LaunchConfiguration(name) for name in ("driver", "controller")}],
+                remappings=[("/force_torque_sensor_broadcaster/wrench", "/wrist_ft_sensor")],
+            ),
             Node(
                 package="ur_admittance_ros",
                 executable="admittance_node",

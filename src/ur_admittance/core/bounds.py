@@ -49,7 +49,8 @@ def approach_speed(room, speed, time, dt):
 
 @kernel
 def joint_bounds(p, s, time, dt, low, high, why_low, why_high):
-    """Bounds of each joint speed, and the Limit that each is due to."""
+    """Bounds of each joint speed, and the Limit that each is due to. Returns how fast the elbow may straighten."""
+    straighten = math.inf
     for i in range(6):
         present, step = s.qd_command[i], p.joint_acceleration[i] * dt
         up = approach_speed(p.joint_upper[i] - s.q_command[i], present, time, dt)
@@ -71,6 +72,7 @@ def joint_bounds(p, s, time, dt, low, high, why_low, why_high):
             why_high[i] = JOINT_ACCELERATION
         if low[i] != -down:
             why_low[i] = JOINT_ACCELERATION
+    return straighten
 
 
 @kernel
@@ -95,23 +97,21 @@ def towards_wall(room, now, mean, a_dt, time, dt):
 
 
 @kernel
-def put_elbow(p, s, time, A, b, flags, dt):
-    """Row of the edge of the reach, also while the elbow cannot get that fast in one tick: a row that came and went
+def put_elbow(p, s, straighten, A, b, flags, dt):
+    """Row of the edge of the reach, also while the elbow cannot get that slow in one tick: a row that came and went
     would make it chatter. Returns the number of rows."""
-    bend = s.q_command[ELBOW]
-    side = -1.0 if bend > 0.0 else 1.0
-    closing = side * s.qd_command[ELBOW]
-    allowed = approach_speed(abs(bend) - p.elbow_margin, closing, time, dt)
-    if p.elbow_margin <= 0.0 or allowed >= p.joint_velocity[ELBOW]:
+    if straighten >= p.joint_velocity[ELBOW]:
         return 0
-    return put_joint(A, b, flags, 0, ELBOW, side, max(allowed, closing - p.joint_acceleration[ELBOW] * dt), SINGULARITY)
+    side = -1.0 if s.q_command[ELBOW] > 0.0 else 1.0
+    slowest = side * s.qd_command[ELBOW] - p.joint_acceleration[ELBOW] * dt
+    return put_joint(A, b, flags, 0, ELBOW, side, max(straighten, slowest), SINGULARITY)
 
 
 @kernel
-def gates(p, s, J, now, time, position, measured, A, b, flags, dt):
+def gates(p, s, J, now, time, straighten, position, measured, A, b, flags, dt):
     """Rows of the edge of the reach and of the walls, these seen from the commanded or the measured position, whichever
     is closer. now: the present twist. Returns their number."""
-    n = put_elbow(p, s, time, A, b, flags, dt)
+    n = put_elbow(p, s, straighten, A, b, flags, dt)
     if far_from_walls(p, s, J, time, position, measured):
         return n
     q, R, middle, J_middle, mean, axis = vec6(), mat3(), vec3(), mat6(), vec6(), vec6()

@@ -79,27 +79,23 @@ def shape(p, s, V, caps, dt):
 
 
 @kernel
-def least_share(v, v_prev, largest):
-    """The smallest t, 0..1, with |t v - v_prev| <= largest, or the t that comes nearest to that."""
-    vv, vp, pp = dot(v, v), dot(v, v_prev), dot(v_prev, v_prev)
-    if vv == 0.0:
-        return 0.0
-    root = max(vp * vp - vv * (pp - largest * largest), 0.0)
-    return clip((vp - math.sqrt(root)) / vv, 0.0, 1.0)
-
-
-@kernel
-def calm_curve(p, s, V, sigma, q_middle, qd, dt):
-    """Slows V and qd down where a straight path would bend the joints too fast. Returns whether it did."""
+def calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
+    """Slows V and qd down where a straight path would bend the joints too fast. They keep their direction, save for
+    what the acceleration of the tool forbids: only that is inverted, damped. Returns whether it did."""
     share = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
     if share == 1.0:
         return False
-    for part in range(2):
-        v, v_prev = V[3 * part : 3 * part + 3], s.twist[3 * part : 3 * part + 3]
-        share = max(share, least_share(v, v_prev, p.max_acceleration[part] * dt))
+    change, more = vec6(), vec6()
     for i in range(6):
         V[i] *= share
-        qd[i] *= share
+        change[i] = -V[i]
+    for part in range(2):
+        limit_change(V[3 * part : 3 * part + 3], s.twist[3 * part : 3 * part + 3], p.max_acceleration[part] * dt)
+    for i in range(6):
+        change[i] += V[i]
+    damped_inverse(J, C, change, more)
+    for i in range(6):
+        qd[i] = share * qd[i] + more[i]
     return True
 
 
@@ -201,7 +197,8 @@ def slow_down(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist):
 
 @kernel
 def towards(s, J, brake, most, caps, qd, twist):
-    """qd := brake + t (qd - brake) with the largest t up to 1 at which the norms hold: braking holds them."""
+    """qd := brake + t (qd - brake) with the largest t, 0..1, at which the norms hold, or the one that comes nearest
+    to that: where the joints' own line bends the tool's path too much, braking does not hold them."""
     base = vec6()
     twist_of(J, brake, base)
     t = 1.0
@@ -213,23 +210,21 @@ def towards(s, J, brake, most, caps, qd, twist):
                 c = twist[i] - base[i]
                 bb, bc, cc = bb + b * b, bc + b * c, cc + c * c
             largest = most[part] if which == 1 else caps[part]
-            room = max(largest * largest - bb, 0.0)
-            if cc * t * t + 2.0 * bc * t > room:
-                t = max(0.0, (math.sqrt(bc * bc + cc * room) - bc) / cc)
+            room = largest * largest - bb
+            if cc > 0.0 and cc * t * t + 2.0 * bc * t > room:
+                t = clip((math.sqrt(max(bc * bc + cc * room, 0.0)) - bc) / cc, 0.0, t)
     for i in range(6):
         qd[i] = brake[i] + t * (qd[i] - brake[i])
     twist_of(J, qd, twist)
 
 
 @kernel
-def norm_bounds(p, s, now, keep, caps, most, dt):
-    """Largest norms of the tool's speed and of its change, linear and angular; braking stays allowed."""
+def norm_bounds(p, s, keep, caps, most, dt):
+    """Largest norms of the tool's speed and of its change, linear and angular. A cap that shrank is reached by
+    braking."""
     for part in range(2):
-        change = 0.0
-        for i in range(3 * part, 3 * part + 3):
-            change += (keep * now[i] - s.twist[i]) ** 2
-        caps[part] = max(caps[part], keep * norm(now[3 * part : 3 * part + 3]))
-        most[part] = max(p.max_acceleration[part] * dt, math.sqrt(change))
+        caps[part] = max(caps[part], keep * norm(s.twist[3 * part : 3 * part + 3]))
+        most[part] = p.max_acceleration[part] * dt
 
 
 @kernel
@@ -253,8 +248,8 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     keep = max(0.0, 1.0 - dt / time) if time > 0.0 else 0.0
     for i in range(6):
         brake[i] = keep * s.qd_command[i]
-    joint_bounds(p, s, time, dt, low, high, why_low, why_high)
-    n = gates(p, s, J, now, time, position, measured, A, b, flag, dt)
+    straighten = joint_bounds(p, s, time, dt, low, high, why_low, why_high)
+    n = gates(p, s, J, now, time, straighten, position, measured, A, b, flag, dt)
     n, room = put_near(p, s, time, dt, A, b, flag, n)
 
     caps[0] = p.max_velocity[0] * speed_factor(p, measured)
@@ -264,12 +259,12 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     if not rows_kept(A, b, n, qd):
         flags |= slide(J, sigma, A, b, n, brake, flag, qd)
         twist_of(J, qd, V)
-    if calm_curve(p, s, V, sigma, q_middle, qd, dt):
+    if calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
         flags |= JOINT_ACCELERATION
         if not rows_kept(A, b, n, qd):
             flags |= slide(J, sigma, A, b, n, brake, flag, qd)
     twist_of(J, qd, twist)
-    norm_bounds(p, s, now, keep, caps, most, dt)
+    norm_bounds(p, s, keep, caps, most, dt)
     if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):
         if not stop_clear(p, s, J, brake, room, qd, twist, dt):
             return 1.0, flags

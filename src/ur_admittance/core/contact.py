@@ -76,8 +76,9 @@ def observe(p, s, wrench, velocity, R, driven, dt):
     contact = s.contact
     contact.approach_speed = max(norm(v[:3]), max(0.0, 1.0 - dt / APPROACH_MEMORY) * contact.approach_speed)
     hit = contact.hit
-    watch_power(p, contact, wrench, measured, v, dt)
-    if p.stabilizer != 0.0 and hands_out(contact):
+    mass = max(s.mass[0], s.mass[1], s.mass[2])
+    watch_power(p, contact, wrench, measured, v, driven, mass, dt)
+    if p.stabilizer != 0.0 and hands_out(contact, mass):
         damp(p, s, contact, dt)
     for i in range(6):
         by_itself = driven or p.force_axes[i] != 0.0

@@ -44,6 +44,8 @@ POWER = np.dtype(  # that goes through the tool into the arm
         ("whole", F, 6),
         ("activity_once", F, 6),  # force above 2 Hz times speed of the law, without signs, after one low-pass [W]
         ("activity", F, 6),  # after two
+        ("lasting_fast", F),  # sum of `fast` over the axes without force control, over a second [W]
+        ("lasting_whole", F),  # the same of `whole`
     ],
     align=True,
 )

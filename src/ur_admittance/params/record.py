@@ -114,9 +114,9 @@ def _law(record: np.void, p: Parameters) -> None:
 
 
 def following_time(p: Parameters) -> float:
-    """By how much of its motion the arm may be late [s]: the slowest way to drive a UR has 34 ms (servoj), a trajectory
-    controller the time that it is given; a known response may be off by a factor of two."""
-    return LEAD + 2.0 * max(p.robot.response_time, p.trajectory_duration)
+    """By how much of its motion the arm may be late [s]: the slowest way to drive a UR has 34 ms (servoj); a known
+    response may be off by a factor of two, and is at least a cycle."""
+    return LEAD + 2.0 * max(p.robot.response_time, 1.0 / p.control_rate)
 
 
 def loop_delay(p: Parameters) -> float:

@@ -231,7 +231,9 @@ class Parameters(Group):
     joints: Six[Name] = parameter(JOINT_NAMES, "-", "joint names, base to tool")
     base_link: Name = parameter("base_link", "-", "frame in which poses and references are given")
     tip_link: Name = parameter("tool0", "-", "flange frame")
-    ft_frame: Name = parameter("tool0", "-", "frame name of the force/torque sensor")
+    ft_frame: Name = parameter(
+        "tool0", "-", "frame of the force/torque sensor; the same as tip_link: the frame that its messages name"
+    )
     control_rate: Rate = parameter(500.0, "Hz", "ticks per second")
     control_frame: Literal["base", "tcp", "task", "normal"] = parameter(
         "base",
@@ -264,7 +266,7 @@ class Parameters(Group):
     sensor: Sensor = Sensor()
     tool: Tool = Tool()
     trajectory_duration: Positive = parameter(
-        0.002, "s", "time_from_start of a trajectory point; with the action interface use 0.5"
+        0.04, "s", "least time in which the arm comes to rest when trajectories end; braking may take longer"
     )
     dynamic_parameters: Switch = parameter(True, "-", "accept parameter changes while running")
 

@@ -21,41 +21,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from rclpy.clock import Clock, ClockType
 
+from ur_admittance.core.following import STOPPED_ROBOT
 from ur_admittance.core.records import Mode
-from ur_admittance.errors import LifecycleError
+from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.params import Parameters
-from ur_admittance.robots.ros.robot import RosSettings, not_alone
+from ur_admittance.robots.ros.command_path import not_alone
+from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.search import FIRST_PAUSE, RobotSearch
 from ur_admittance.ros.compliant_arm import CompliantArm
 from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import StateTopic, state_of
+from ur_admittance.ros.options import OPTIONS
 from ur_admittance.ros.parameters import SchemaParameters
 from ur_admittance.ros.run import run
+from ur_admittance.ros.sensor_watch import SensorWatch
 from ur_admittance.ros.services import offer, say
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import apply_request
 
 LONGEST_PAUSE = 10.0  # [s] between two attempts to start by itself
 STATE_PERIOD_S = 0.2
-ACTION_DURATION = 0.5  # [s] default of trajectory_duration with the action
-
-OPTIONS: dict[str, tuple[Any, str]] = {
-    "output": ("trajectory", "where commands go: trajectory (topic), velocity (topic) or action"),
-    "trajectory_velocities": (True, "false: positions only, for controllers that refuse a speed at the end"),
-    "autostart": (False, "configure and activate by itself, and try again until it works"),
-    "calibration_file": ("", "file of ur-admittance calibrate; parameters given otherwise have the last word"),
-    "startup_timeout": (5.0, "how long configure waits for description, frames, joint states and wrench [s]"),
-    "monitor_rate": (50.0, "of velocity and pose error [Hz]"),
-    "tcp_frame": ("", "take the TCP from this frame of robot_description or /tf_static, in place of tool.tcp"),
-    "realtime_priority": (0, "SCHED_FIFO priority of the loop, 1 to 99; 0: an ordinary thread"),
-    "log": ("", "record every cycle to this file (.mcap), for ur-admittance replay, why and plot; never overwritten"),
-    "dashboard": (False, "show the page in the browser; its address is in the log"),
-    "controller_name": (
-        "",
-        "other programs on this computer see and ask it by this name; empty: none do",
-    ),
-}
 
 
 class AdmittanceNode(SchemaParameters, ManagedNode):
@@ -72,12 +59,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         action; options: defaults of those above."""
         super().__init__("admittance_node")
         self._activate, self._duration, self._began = activate, duration, math.inf
-        self.declare_options({name: (options.get(name, old), text) for name, (old, text) in OPTIONS.items()})
+        self.declare_options({name: (options.get(name, row[0]), *row[1:]) for name, row in OPTIONS.items()})
         RosSettings(output=self.option("output"))  # refuses what it does not know
-        base = parameters or Parameters()
-        if self.option("output") == "action":
-            base = base.changed({"trajectory_duration": ACTION_DURATION})
-        self.declare_schema(self.calibrated(base))
+        self.declare_schema(self.calibrated(parameters or Parameters()))
         self._log = Path(self.option("log")) if self.option("log") else None
         if self._log is not None:
             from ur_admittance.recording.writer import check_new
@@ -87,6 +71,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.arm: CompliantArm | None = None  # while configured
         self.report: LoopReport | None = None  # of the last loop
         self.search = RobotSearch(self, float(self.option("startup_timeout")))
+        self.sensor = SensorWatch(self)
         self.state_topic = StateTopic(self)
         offer(
             self,
@@ -99,7 +84,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self._orders: deque[str] = deque()  # transitions that other programs asked for
         self._looks = 0
         self._retry_at, self._pause = time.monotonic(), FIRST_PAUSE
-        self.create_timer(STATE_PERIOD_S, self._look, clock=None)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # the supervision goes on whatever /clock does
+        self.create_timer(STATE_PERIOD_S, self._look, clock=steady)
 
     # -- life cycle ---------------------------------------------------------------------------------------------
 
@@ -110,6 +96,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         arm = self._configured()
         if self.search.changed():
             raise LifecycleError("robot_description has changed since configure; clean up and configure again.")
+        self.sensor.activate(arm.robot, arm.controller)
         arm.begin()
 
     def deactivate(self) -> None:
@@ -132,11 +119,11 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             raise LifecycleError("the node is not configured.")
         return self.arm
 
-    def use_frames(self) -> None:
-        """Sensor and TCP from the frames that the parameters name."""
-        changes = self.search.frames_of(self.parameters, self.option("tcp_frame"))
-        if changes:
-            self.change_parameters(changes)
+    def use_frames(self, robot: RosRobot) -> None:
+        """Sensor and TCP from the frames that messages and parameters name."""
+        self.sensor.configure(robot)
+        if self.option("tcp_frame"):
+            self.change_parameters(self.search.tcp(self.parameters, self.option("tcp_frame")))
 
     @property
     def controller_name(self) -> str | None:
@@ -193,11 +180,18 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
                 say(self, self._retreat)
         if self.life == "inactive" and arm.end_retreat():
             self.get_logger().info(controller.reason)
-        output = arm.robot.output
-        if self.life != "active" or output is None:
+        robot = arm.robot
+        if self.life != "active" or robot.path is None or robot.inputs is None:
             self.refusal = arm.thread.failure or self.refusal
             return
+        if controller.mode in (Mode.FAULT, Mode.INACTIVE) or not arm.thread.alive:
+            told = robot.complaint if controller.status in STOPPED_ROBOT else ""
+            reason = f"stopped: {told}" if told else controller.reason
+            self._stop_because(f"{reason} ({arm.thread.failure})" if arm.thread.failure else reason)
+            return
+        problem = self.sensor.problem(robot)
         if self._looks % 2 == 0:
+            output = robot.path.output
             others = output.others()
             if others:
                 self._stop_because(not_alone(output.topic, others))
@@ -205,9 +199,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             if self.search.changed():
                 self._stop_because("robot_description has changed; clean up and configure again.")
                 return
-        if controller.mode in (Mode.FAULT, Mode.INACTIVE) or not arm.thread.alive:
-            reason = output.problem() or controller.reason
-            self._stop_because(f"{reason} ({arm.thread.failure})" if arm.thread.failure else reason)
+            problem = problem or robot.inputs.crowd()
+        if problem:
+            robot.complain(problem)  # the loop makes a fault of it
 
     def _stop_because(self, sentence: str) -> None:
         self.get_logger().error(sentence)
@@ -234,12 +228,18 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if self.arm is not None:
             self.arm.controller.replace_parameters(candidate)
 
+    def check_other(self, parameter: Any) -> None:
+        if parameter.name == "use_sim_time" and self.arm is not None:
+            raise ParameterError("use_sim_time: must not change while the node is configured; clean up first.")
+
     def parameters_shown(self, parameters: Parameters) -> None:
         if self.arm is not None:
             self.arm.set_duration(parameters.trajectory_duration)
 
     def _zero_ft_sensor(self) -> str:
         arm = self._configured()
+        if self.life == "inactive" and arm.zero_in_driver():
+            return "the driver has zeroed the robot's own sensor"
         change = arm.thread.call(arm.controller.zero_ft_sensor)
         self.show_parameters(arm.controller.parameters)
         return f"sensor.bias changed by {np.round(change, 3).tolist()} (N, Nm)"

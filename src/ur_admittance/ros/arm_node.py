@@ -4,7 +4,6 @@ import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from rclpy.node import Node
 
@@ -13,19 +12,20 @@ from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.search import RobotSearch
-from ur_admittance.ros.parameters import SchemaParameters
+from ur_admittance.ros.parameters import Option, SchemaParameters
 
 RAW_TOPIC = "/netft/raw_sensor"
 
-COMMANDING: dict[str, tuple[Any, str]] = {
+COMMANDING: dict[str, Option] = {
     "output": ("trajectory", "where commands go: trajectory or velocity (topics)"),
+    "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
 }
 
 
 class ArmNode(SchemaParameters, Node):  # type: ignore[misc]
     """Parameters of the schema, and the arm for the thread that works."""
 
-    def __init__(self, name: str, options: dict[str, tuple[Any, str]]) -> None:
+    def __init__(self, name: str, options: dict[str, Option]) -> None:
         super().__init__(name)
         self.told_to_end = threading.Event()
         self.declare_options(options)
@@ -42,10 +42,13 @@ class ArmNode(SchemaParameters, Node):  # type: ignore[misc]
             tip_link=p.tip_link,
             wrench_topic=wrench_topic,
             output=self.option("output") if driving else "trajectory",
+            controller=self.option("controller") if driving else "",
             trajectory_duration=p.trajectory_duration,
+            may_command=driving,
             driving=driving,
         )
-        return RosRobot(settings, self, RobotSearch(self, timeout))
+        self.search = RobotSearch(self, timeout)
+        return RosRobot(settings, self, self.search)
 
     @contextmanager
     def calm_arm(self, wrench_topic: str | None, driving: bool = True) -> Iterator[CalmArm]:

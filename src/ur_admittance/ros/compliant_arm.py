@@ -1,23 +1,25 @@
 """Everything that exists while the admittance node is configured: the arm, its controller, the loop, the topics."""
 
 import contextlib
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.core.records import Mode
+from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import LifecycleError, RobotError
 from ur_admittance.model.table import nearest_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
+from ur_admittance.robots.ros.zeroing import zero_in_driver
 from ur_admittance.ros.control_thread import ControlThread
 from ur_admittance.ros.monitor import Monitor
 from ur_admittance.ros.references import References
 from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.requests import Handler
 
-ACTIVATION_S = 0.5
+ACTIVATION_S, ASK_AGAIN_S = 0.5, 0.1
 STOP_S = 5.0  # more than braking from any speed inside the limits takes
 LAST_TICKS = 10  # at standstill before the topic is given back: one lost message must not leave the arm moving
 
@@ -34,23 +36,20 @@ class CompliantArm:
             tip_link=p.tip_link,
             joints=tuple(p.joints),
             output=node.option("output"),
+            controller=node.option("controller"),
             trajectory_duration=p.trajectory_duration,
-            trajectory_velocities=bool(node.option("trajectory_velocities")),
             driving=False,
         )
-        self._log = node.get_logger()
+        self._node, self._log = node, node.get_logger()
         self._duration = p.trajectory_duration
         self.robot = RosRobot(settings, node, node.search)
         with contextlib.ExitStack() as undo:
             undo.callback(self.robot.close)
             model = self.robot.connect().model
-            node.use_frames()
-            if self.robot.inputs is not None and self.robot.inputs.wrench_frame not in ("", p.ft_frame):
-                frame = self.robot.inputs.wrench_frame
-                self._log.warning(f"wrenches come in frame {frame}, but ft_frame is {p.ft_frame}")
+            node.use_frames(self.robot)
             self.controller = AdmittanceController(model, node.parameters)
             self.controller.configure(self._log.info)
-            every = max(1, round(p.control_rate / max(0.1, node.option("monitor_rate"))))
+            every = max(1, round(p.control_rate / node.option("monitor_rate")))
             self._monitor = Monitor(node, self.controller, every)
             undo.callback(self._monitor.destroy)
             self.references = References(node, p.base_link)
@@ -78,7 +77,8 @@ class CompliantArm:
         if thread.failure or not thread.alive:
             raise LifecycleError(f"the loop has ended ({thread.failure or 'stopped'}); clean up and configure again.")
         if controller.mode == Mode.FAULT:
-            raise LifecycleError(f"the controller is in fault ({controller.reason}); call ~/reset_fault first.")
+            reason = robot.complaint or controller.reason
+            raise LifecycleError(f"the controller is in fault ({reason}); call ~/reset_fault first.")
 
         def drive() -> None:
             controller.activate(start_at_arm=True)  # others may have moved it
@@ -86,13 +86,24 @@ class CompliantArm:
 
         try:
             robot.take_command()
-            thread.call(drive)
-            if not thread.wait_for(lambda: controller.mode == Mode.ACTIVE, ACTIVATION_S):
-                raise RobotError(controller.reason)
+            self._until_active(drive)
         except Exception:
             self.end()
             self._let_go()
             raise
+
+    def _until_active(self, drive: Callable[[], None]) -> None:
+        """Ask until the controller is active; RobotError with what it last had against that."""
+        controller, cause = self.controller, ""
+        end = time.monotonic() + ACTIVATION_S
+        while time.monotonic() < end and self.thread.alive:
+            if controller.mode == Mode.INACTIVE:
+                self.thread.call(drive)
+            if self.thread.wait_for(lambda: controller.mode == Mode.ACTIVE, ASK_AGAIN_S):
+                return
+            if self.robot.complaint or controller.status != Status.OK:
+                cause = self.robot.complaint or controller.reason
+        raise RobotError(cause or self.thread.failure or f"the controller is still {controller.reason}.")
 
     def end(self) -> None:
         """Slow down, hold, give the command topic back."""
@@ -121,18 +132,24 @@ class CompliantArm:
             self._undo.close()
 
     def set_duration(self, duration: float) -> None:
-        """time_from_start of the commands [s]."""
-        output = self.robot.output
-        if output is not None and duration != self._duration:
-            self.thread.call(lambda: output.set_duration(duration))
+        """Least time in which a trajectory leads to rest [s]."""
+        path = self.robot.path
+        if path is not None and duration != self._duration:
+            self.thread.call(lambda: path.set_duration(duration))
             self._duration = duration
+
+    def zero_in_driver(self) -> bool:
+        """Whether the driver has zeroed the sensor."""
+        inputs = self.robot.inputs
+        return inputs is not None and zero_in_driver(self._node, inputs)
 
     def reset_fault(self) -> None:
         """RobotError when the cause is still there."""
         controller = self.controller
         self.thread.call(controller.reset_fault)
         if not self.thread.wait_for(lambda: controller.mode != Mode.FAULT, ACTIVATION_S):
-            raise RobotError(f"the cause is still there; {controller.reason}.")
+            word = self.robot.status.word if self.robot.status is not None else ""
+            raise RobotError(f"the cause is still there; {word or controller.reason}.")
 
     def retreat(self) -> None:
         """Start a retreat: take the command topic for as long as it lasts; end_retreat gives it back."""

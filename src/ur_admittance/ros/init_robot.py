@@ -5,13 +5,13 @@ ros2 run ur_admittance_ros init_robot --ros-args -p goal:="[0.0, -1.57, 1.57, -1
 """
 
 import sys
-from typing import Any
 
 import numpy as np
 
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.robot import HOME
 from ur_admittance.ros.arm_node import COMMANDING, ArmNode
+from ur_admittance.ros.parameters import Option
 from ur_admittance.ros.run import run
 
 CONFIGURATIONS = {
@@ -20,7 +20,7 @@ CONFIGURATIONS = {
     "forward": (0.0, -2.0, 2.0, -np.pi, -np.pi / 2, 0.0),  # the tool points forward
 }
 
-OPTIONS: dict[str, tuple[Any, str]] = {
+OPTIONS: dict[str, Option] = {
     "configuration": ("home", f"one of {', '.join(CONFIGURATIONS)}; not used when goal is given"),
     "goal": ([float("nan")] * 6, "joint angles [rad], in the order of the parameter joints"),
     **COMMANDING,

@@ -5,7 +5,7 @@
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParametersResult
@@ -17,6 +17,10 @@ from ur_admittance.errors import ParameterError, UrAdmittanceError
 from ur_admittance.params import Parameters, sentences
 from ur_admittance.params.table import Row, rows
 from ur_admittance.params.yaml import INCLUDE, OF_ROS
+
+Option = (
+    tuple[Any, str] | tuple[Any, str, float, float]
+)  # default, description, perhaps the least and the largest value
 
 
 def to_ros(row: Row, value: Any) -> Any:
@@ -62,15 +66,32 @@ def descriptor(row: Row) -> ParameterDescriptor:
     return described
 
 
+def option_value(name: str, default: Any, value: Any, lower: float = -math.inf, upper: float = math.inf) -> Any:
+    """The value of an option, of the kind that its default has; a whole number will do for a double."""
+    kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list of numbers"}
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    elif isinstance(default, list) and hasattr(value, "__len__") and not isinstance(value, str):
+        value = [float(item) if isinstance(item, int) else item for item in value]
+    if type(value) is not type(default):
+        raise ParameterError(f"{name} = {value!r}: must be {kinds[type(default)]}.", name)
+    if isinstance(value, float | int) and not lower <= value <= upper:
+        raise ParameterError(f"{name} = {value:g}: must be {lower:g} to {upper:g}.", name)
+    return value
+
+
 class SchemaParameters:
     """Mix-in of a node: `parameters` is always the validated set that the ROS parameters show."""
 
     parameters: Parameters
 
-    def declare_options(self: Any, options: Mapping[str, tuple[Any, str]]) -> None:
-        """Parameters of this node alone, fixed at its start: name -> (default, description)."""
-        for name, (default, text) in options.items():
-            self.declare_parameter(name, default, ParameterDescriptor(description=text, read_only=True))
+    def declare_options(self: Any, options: Mapping[str, Option]) -> None:
+        """Parameters of this node alone, fixed at its start. Raises ParameterError with the sentence."""
+        for name, (default, text, *bounds) in options.items():
+            override = self._parameter_overrides.get(name)
+            value = default if override is None else option_value(name, default, override.value, *bounds)
+            described = ParameterDescriptor(description=text, read_only=True)
+            self.declare_parameter(name, value, described, ignore_override=True)
 
     def option(self: Any, name: str) -> Any:
         value = self.get_parameter(name).value
@@ -106,6 +127,9 @@ class SchemaParameters:
     def take_over(self, candidate: Parameters) -> None:
         """A node with a controller hands the parameters on; raises ParameterError to refuse them."""
 
+    def check_other(self, parameter: Parameter) -> None:
+        """A node refuses what it cannot have changed now, with a ParameterError. parameter: not one of the schema."""
+
     def parameters_shown(self, parameters: Parameters) -> None:
         """For what a node keeps besides its controller."""
 
@@ -119,7 +143,7 @@ class SchemaParameters:
         self.take_over(candidate)
         self.show_parameters(candidate)
 
-    def show_parameters(self: Any, candidate: Parameters, others: Sequence[Parameter] = ()) -> SetParametersResult:
+    def show_parameters(self: Any, candidate: Parameters) -> SetParametersResult:
         """Let the ROS parameters say what is in force."""
         before, after = self.parameters.flat(), candidate.flat()
         self.parameters = candidate
@@ -129,9 +153,9 @@ class SchemaParameters:
             for name, row in self.schema_rows.items()
             if before[name] != after[name]
         ]
-        if not shown and not others:
+        if not shown:
             return SetParametersResult(successful=True)
-        return Node.set_parameters_atomically(self, [*shown, *others])
+        return Node.set_parameters_atomically(self, shown)
 
     def set_parameters_atomically(self: Any, parameter_list: list[Parameter]) -> SetParametersResult:
         """All or nothing, as ROS wants it; a refusal is the schema's sentence."""
@@ -145,12 +169,23 @@ class SchemaParameters:
                 if row is not None:
                     changes[parameter.name] = from_ros(row, parameter.value)
                 elif self.has_parameter(parameter.name):
+                    self.check_other(parameter)
                     others.append(parameter)
                 else:
                     raise sentences.unknown(parameter.name)
             candidate = self.in_force().changed(changes)
-            self.take_over(candidate)
-            return self.show_parameters(candidate, others)
+            before = [self.get_parameter(parameter.name) for parameter in others]
+            if others:  # first, as ROS itself may refuse them
+                result = Node.set_parameters_atomically(self, others)
+                if not result.successful:
+                    return result
+            try:
+                self.take_over(candidate)
+            except UrAdmittanceError:
+                if others:
+                    Node.set_parameters_atomically(self, before)
+                raise
+            return self.show_parameters(candidate)
         except UrAdmittanceError as error:
             return SetParametersResult(successful=False, reason=str(error))
 

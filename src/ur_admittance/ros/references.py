@@ -10,7 +10,7 @@ from rclpy.node import Node
 from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.robots.ros.cdr import Malformed, Reader
-from ur_admittance.robots.ros.description import pose_from_quaternion
+from ur_admittance.robots.ros.frames import pose_from_quaternion
 from ur_admittance.robots.ros.polled import NEWEST, Polled
 
 Array = NDArray[np.float64]

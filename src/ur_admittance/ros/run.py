@@ -29,7 +29,8 @@ class Spinner:
     def __init__(self, node: Any) -> None:
         self.node = node
         self.executor = SingleThreadedExecutor()
-        self.executor.add_node(node)
+        for each in (node, *getattr(node, "beside", ())):  # nodes that live with it
+            self.executor.add_node(each)
         self._end = False
         self._thread = threading.Thread(target=self._spin, name="executor")
 

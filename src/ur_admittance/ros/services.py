@@ -12,7 +12,7 @@ from ur_admittance.errors import UrAdmittanceError
 def offer(node: Node, **actions: Callable[[], str]) -> None:
     """~/name for each action. It returns the sentence of the answer, or raises that of a refusal."""
     for name, action in actions.items():
-        node.create_service(Trigger, f"~/{name}", _answering(node, action))
+        node.create_service(Trigger, f"~/{name}", answering(node, action))
 
 
 def say(node: Node, action: Callable[[], str]) -> tuple[str, bool]:
@@ -25,7 +25,9 @@ def say(node: Node, action: Callable[[], str]) -> tuple[str, bool]:
     return message, done
 
 
-def _answering(node: Node, action: Callable[[], str]) -> Callable[[Any, Any], Any]:
+def answering(node: Node, action: Callable[[], str]) -> Callable[[Any, Any], Any]:
+    """The callback of one such service."""
+
     def answer(request: Any, response: Any) -> Any:
         response.message, response.success = say(node, action)
         return response

@@ -9,7 +9,6 @@
 
 import sys
 import threading
-from typing import Any
 
 from std_msgs.msg import String
 
@@ -18,10 +17,11 @@ from ur_admittance.calibration.file import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
 from ur_admittance.robots.ros.polled import LATCHED
 from ur_admittance.ros.arm_node import COMMANDING, RAW_TOPIC, ArmNode
+from ur_admittance.ros.parameters import Option
 from ur_admittance.ros.run import run
 from ur_admittance.ros.services import offer
 
-OPTIONS: dict[str, tuple[Any, str]] = {
+OPTIONS: dict[str, Option] = {
     "output_file": ("calibration.yaml", "file to write"),
     "poses": (12, "how many orientations to visit"),
     **COMMANDING,

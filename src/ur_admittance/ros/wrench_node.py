@@ -21,7 +21,9 @@ from ur_admittance.errors import LifecycleError
 from ur_admittance.params import Parameters
 from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
 from ur_admittance.ros.monitor import WrenchStream
+from ur_admittance.ros.parameters import Option
 from ur_admittance.ros.run import run
+from ur_admittance.ros.sensor_watch import SensorWatch
 from ur_admittance.ros.services import offer
 from ur_admittance.runtime import loop
 from ur_admittance.runtime.realtime import realtime
@@ -29,7 +31,7 @@ from ur_admittance.runtime.realtime import realtime
 SENSOR_TOPIC = "/netft/proc_sensor"
 PROBE_TOPIC = "/netft/proc_probe"
 
-OPTIONS: dict[str, tuple[Any, str]] = {
+OPTIONS: dict[str, Option] = {
     "calibration_file": ("", "file of ur-admittance calibrate or of wrench_calibration_node"),
     "probe_frame": ("tcp", "frame_id of the wrench at the TCP"),
 }
@@ -42,7 +44,6 @@ class WrenchNode(ArmNode):
         super().__init__("wrench_node", OPTIONS)
         self.controller: AdmittanceController | None = None
         offer(self, zero_ft_sensor=self._zero)
-        self._sensor = WrenchStream(self, SENSOR_TOPIC, self.parameters.ft_frame)
         self._probe = WrenchStream(self, PROBE_TOPIC, self.option("probe_frame"))
         self._said = Status.OK
 
@@ -52,6 +53,9 @@ class WrenchNode(ArmNode):
 
     def work(self) -> int:
         with self.robot(RAW_TOPIC) as robot:
+            SensorWatch(self).configure(robot)
+            frame = robot.inputs.wrench_frame if robot.inputs is not None else ""
+            self._sensor = WrenchStream(self, SENSOR_TOPIC, frame or self.parameters.ft_frame)
             controller = AdmittanceController(robot.model, self.parameters)
             controller.configure(self.get_logger().info)
             command = controller.command

@@ -199,6 +199,16 @@ class Prepared:
             raise Malformed("a prepared message does not contain the numbers it was given.")
         return np.frombuffer(self.data, "<f8", len(marks), start)
 
+    def time_at(self, time_ns: int) -> int:
+        """Where the time stands that had this value when the message was prepared."""
+        start = self.data.find(_TIME.pack(*divmod(time_ns, 1_000_000_000)))
+        if start < 0:
+            raise Malformed("a prepared message does not contain the time it was given.")
+        return start
+
+    def set_time(self, start: int, time_ns: int) -> None:
+        _TIME.pack_into(self.data, start, *divmod(time_ns, 1_000_000_000))
+
     def set_stamp(self, time_ns: int) -> None:
         """Stamp of the header, for messages that begin with one."""
         _TIME.pack_into(self.data, HEAD, *divmod(time_ns, 1_000_000_000))

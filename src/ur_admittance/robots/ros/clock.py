@@ -1,7 +1,9 @@
 """The loop's clock when the arm is behind ROS 2 topics: a punctual sensor sets the pace, else the monotonic clock.
 
 A cycle that begins when a wrench arrives answers it at once; a timer of its own would let it wait for half a period on
-average. With use_sim_time the cycles' times are those of /clock, and a pause there is a pause of the loop.
+average. With use_sim_time the cycles' times are those of /clock. A short pause there is a pause of the loop; after a
+longer one, by the steady clock, cycles run on without time passing, which is a fault: an arm that is driven by speeds
+would move on, whatever /clock says.
 """
 
 import time
@@ -11,6 +13,7 @@ from ur_admittance.robots.ros.inputs import Inputs
 FASTEST = 0.95  # of a period from tick to tick in the long run, however fast the sensor
 BURST = 2  # ticks that may follow each other at once, after a pause of the sensor
 PATIENCE = 1.5  # periods that a punctual sensor may be late before the tick runs without it
+CLOCK_PATIENCE_NS = 500_000_000  # without a change on /clock: a simulation at 1/50 of real time has one in 0.1 s
 PACING_PERIODS = 1.6  # a sensor whose messages come at most this far apart sets the pace
 
 
@@ -30,7 +33,7 @@ class RosClock:
         self._inputs.begin()
         self.missed = 0
         self.woke_ns = self.deadline_ns = self._inputs.now_ns()
-        self._woke = self._last_wrench = self._full = time.monotonic_ns()  # [ns]
+        self._woke = self._last_wrench = self._full = self._moved = time.monotonic_ns()  # [ns]
         self._paced = False
 
     def stop(self) -> None:
@@ -52,7 +55,9 @@ class RosClock:
             self._paced = False
         self._woke = now
         self._full = max(self._full, now) + int(FASTEST * period)
-        if not inputs.poll():
+        if inputs.poll():
+            self._moved = now
+        elif now - self._moved < CLOCK_PATIENCE_NS:
             return False
         before, self.woke_ns = self.woke_ns, inputs.now_ns()
         self.deadline_ns = self.woke_ns

@@ -24,6 +24,8 @@ Array = NDArray[np.float64]
 JOINT_TOPIC = "/joint_states"
 WRENCH_TOPIC = "/wrist_ft_sensor"
 CLOCK_TOPIC = "/clock"
+CLOCK_SET_NS = 500_000_000  # a larger change is not a late message: somebody has set a clock
+DRIFT_NS = 10_000  # between two looks 50 ms apart: 200 ppm, more than clocks differ by
 
 
 class Inputs:
@@ -38,13 +40,18 @@ class Inputs:
         self._waiter = Waiter(node, self._wrench or self._joints)
         self._joint_reader, self._wrench_reader = JointStateReader(names), WrenchReader()
         self.q, self.qd, self.wrench = np.zeros(6), np.zeros(6), np.zeros(6)
+        self._wrench_in = np.zeros(6)
         self.zero: Array | None = None  # taken off every wrench [N, Nm]
+        self.only_frame: str | None = None  # wrenches in another one are not taken; None: all are
         self.states = self.wrenches = 0  # taken since the start
         self._sim_ns = -1  # unknown
+        self._joint_taken = b"", 0  # the newest joint state, and when it was taken [ns]
+        self._ahead_ns: int | None = None  # the sender's clock, of ours
         self.begin()
 
     def begin(self) -> None:
         """Ages and periods count from now."""
+        self._take_clock()  # nobody may have looked at it for a while
         self._joint_ns = self._wrench_ns = self._read_ns = self.now_ns()
 
     def now_ns(self) -> int:
@@ -61,8 +68,48 @@ class Inputs:
         return now - before, now - self._joint_ns, now - self._wrench_ns
 
     @property
+    def read_ns(self) -> int:
+        """Time of the last call of `times_ns`: that of the sample, and so of the command that answers it."""
+        return self._read_ns
+
+    @property
     def wrench_frame(self) -> str:
         return self._wrench_reader.frame_id
+
+    def joint_age(self) -> float:
+        """Of the newest joint state [s]."""
+        return 1e-9 * (self.now_ns() - self._joint_ns)
+
+    def sender_ns(self, now: float) -> int:
+        """ROS time of whoever publishes the joint states at a time [s] of `now_ns`; 0: they have none. The messages
+        that took least time say how far its clock is ahead of ours; each call may learn from one."""
+        data, taken_ns = self._joint_taken
+        stamp_ns = Reader(data).time_ns() if data else 0
+        if stamp_ns == 0:
+            return 0
+        ahead = stamp_ns - taken_ns
+        if self._ahead_ns is None or abs(ahead - self._ahead_ns) > CLOCK_SET_NS:
+            self._ahead_ns = ahead
+        self._ahead_ns = max(ahead, self._ahead_ns - DRIFT_NS)
+        return self._ahead_ns + round(1e9 * now)
+
+    def wrench_source(self) -> str:
+        """Topic of the wrench, and the nodes that publish there."""
+        return "" if self._wrench is None else " ".join([self._wrench.topic, *self._wrench.publisher_names()])
+
+    def crowd(self) -> str:
+        """Joint states or wrenches of two publishers would be mixed: that sentence, or empty."""
+        for polled in (self._joints, self._wrench):
+            names = polled.publisher_names() if polled is not None else []
+            if polled is not None and len(names) > 1:
+                return f"{len(names)} nodes publish on {polled.topic} ({', '.join(sorted(names))}): must be one"
+        return ""
+
+    def other_frame(self) -> str:
+        """Wrenches come in another frame than they did: that sentence, or empty."""
+        if self.only_frame is None or self.wrench_frame == self.only_frame:
+            return ""
+        return f"the wrench now comes in frame {self.wrench_frame!r}, was {self.only_frame!r}; activate again to use it"
 
     def wait(self, timeout_ns: int) -> bool:
         """Until a wrench (without a sensor: a joint state) is there; False: none came in time."""
@@ -90,15 +137,18 @@ class Inputs:
                     if not with_speeds:
                         self.qd[:] = 0.0
                     self._joint_ns = now
+                    self._joint_taken = data, now
                     self.states += 1
         data = None if self._wrench is None else self._wrench.take()
         if data is not None:
             try:
-                self._wrench_reader.read(data, self.wrench)
-                if self.zero is not None:
-                    self.wrench -= self.zero
-                self._wrench_ns = now
-                self.wrenches += 1
+                self._wrench_reader.read(data, self._wrench_in)
+                if self.only_frame is None or self._wrench_reader.frame_id == self.only_frame:
+                    self.wrench[:] = self._wrench_in
+                    if self.zero is not None:
+                        self.wrench -= self.zero
+                    self._wrench_ns = now
+                    self.wrenches += 1
             except Malformed:
                 self.malformed += 1
         elif self._wrench is None:

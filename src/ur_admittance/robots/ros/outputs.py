@@ -1,9 +1,9 @@
-"""Where commands go: the scaled joint trajectory controller, the forward velocity controller.
+"""Where commands go: a joint trajectory controller, or the forward velocity controller.
 
 An output owns its topic only while it is open. Each is a message prepared once, whose numbers are patched (cdr.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -13,21 +13,32 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import Prepared
+from ur_admittance.robots.ros.guard import SUFFIX, Guard
 from ur_admittance.robots.ros.polled import COMMANDS, incompatible
+from ur_admittance.robots.ros.seam import Braking, Plan
 
 Array = NDArray[np.float64]
 
 TRAJECTORY_TOPIC = "/scaled_joint_trajectory_controller/joint_trajectory"
 VELOCITY_TOPIC = "/forward_velocity_controller/commands"
 MARKS = tuple(0.7390851332151607 + i for i in range(12))  # numbers that occur nowhere else in a message
+REST_MARKS = tuple(100.0 + mark for mark in MARKS[:6])
+MARKED_NS = 1_234_567_500_000_000  # a time of which the same is true, exact as a double in seconds
 ACKNOWLEDGE_S = 0.2
+UNKNOWN = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not known yet (rcl)
 
 
 class Output(Protocol):
     """One way to command the arm."""
 
     topic: str
+
+    @property
+    def plan(self) -> Plan | None:
+        """Of the last message; None: speeds are sent."""
+        ...
 
     def open(self) -> None: ...
     def close(self) -> None: ...
@@ -40,14 +51,19 @@ class Output(Protocol):
         """Names of other nodes that command the same controller."""
         ...
 
-    def send(self, q: Array, qd: Array) -> None: ...
+    def send(self, q: Array, qd: Array, now: float) -> None:
+        """now: the loop's time [s]."""
+        ...
+
     def set_duration(self, duration: float) -> None:
-        """time_from_start of what is sent [s]."""
+        """Least time in which what is sent leads to a standstill [s]."""
         ...
 
     def problem(self) -> str:
         """A sentence when the controller refuses commands for good, else empty."""
         ...
+
+    def destroy(self) -> None: ...
 
 
 class TopicOutput:
@@ -97,7 +113,7 @@ class TopicOutput:
             names.remove(me)
         return [f"{space.rstrip('/')}/{name}" for name, space in names]
 
-    def send(self, q: Array, qd: Array) -> None:
+    def send(self, q: Array, qd: Array, now: float) -> None:
         raise NotImplementedError
 
     def set_duration(self, duration: float) -> None:
@@ -106,54 +122,106 @@ class TopicOutput:
     def problem(self) -> str:
         return ""
 
+    def destroy(self) -> None:
+        self.close()
+
 
 class TrajectoryOutput(TopicOutput):
-    """One point with positions and (unless told otherwise) velocities, to be reached after ``duration`` [s]; the stamp
-    0 means now."""
+    """Two points: the command, at once, and where the arm comes to rest if nothing follows (seam.py).
+
+    Why this shape, which every joint_trajectory_controller takes (joint_trajectory_controller.cpp, trajectory.cpp):
+    a point at time 0 is the command itself, also on Humble (2.54), which samples a new message at its own time, that
+    is, at the measured state when the first point lies ahead; from Jazzy on (4.x) the last point must not have a
+    speed; on master (6.8) a message that begins now replaces the old one without a bridge. The stamp 0 means now.
+    """
 
     kind = JointTrajectory
 
-    def __init__(
-        self, node: Node, names: Sequence[str], duration: float, velocities: bool = True, topic: str = TRAJECTORY_TOPIC
-    ) -> None:
+    def __init__(self, node: Node, names: Sequence[str], shortest: float, topic: str = TRAJECTORY_TOPIC) -> None:
+        """shortest: least time to standstill [s]."""
         super().__init__(node, topic)
-        self._names, self._velocities = tuple(names), velocities
-        self.set_duration(duration)
+        self.plan = Braking(shortest)
+        marked = [(MARKS[:6], MARKS[6:], 0.0), (REST_MARKS, (0.0,) * 6, MARKED_NS * 1e-9)]
+        self._message = Prepared(trajectory(names, marked))
+        self._q, self._qd = self._message.doubles(MARKS[:6]), self._message.doubles(MARKS[6:])
+        self._rest, self._end = self._message.doubles(REST_MARKS), self._message.time_at(MARKED_NS)
 
     def set_duration(self, duration: float) -> None:
-        self._message = Prepared(trajectory(self._names, MARKS[:6], MARKS[6:] if self._velocities else (), duration))
-        self._q = self._message.doubles(MARKS[:6])
-        self._qd = self._message.doubles(MARKS[6:]) if self._velocities else np.zeros(6)
+        self.plan.shortest = duration
 
-    def send(self, q: Array, qd: Array) -> None:
-        self._q[:] = q
-        self._qd[:] = qd
+    def send(self, q: Array, qd: Array, now: float) -> None:
+        plan = self.plan
+        plan.begin(q, qd, now)
+        self._q[:], self._qd[:], self._rest[:] = q, qd, plan.rest
+        self._message.set_time(self._end, max(1, int(1e9 * plan.time)))
         self._publish(bytes(self._message.data))
 
 
 class VelocityOutput(TopicOutput):
-    """Six joint speeds [rad/s]."""
+    """Six joint speeds [rad/s], watched by a guard: the controller would keep the last ones for ever."""
 
     kind = Float64MultiArray
+    plan = None
 
-    def __init__(self, node: Node, topic: str = VELOCITY_TOPIC) -> None:
+    def __init__(self, node: Node, topic: str = VELOCITY_TOPIC, guarded: bool = True) -> None:
         super().__init__(node, topic)
         self._message = Prepared(Float64MultiArray(data=list(MARKS[:6])))
         self._qd = self._message.doubles(MARKS[:6])
+        self._guard = Guard(node.get_name(), node.get_namespace(), self.topic) if guarded else None
+        self._ready = False
 
-    def send(self, q: Array, qd: Array) -> None:
+    def open(self) -> None:
+        """RobotError when the guard does not run."""
+        if self._guard is not None and not self._ready:
+            self._ready = self._guard.wait_ready()
+            if not self._ready:
+                raise RobotError("output = velocity: the process that stops the arm if this one dies did not start.")
+        super().open()
+        if self._guard is not None:
+            self._guard.arm()
+
+    def close(self) -> None:
+        super().close()
+        if self._guard is not None:
+            self._guard.disarm()
+
+    def listeners(self) -> int:
+        """Those that both of us have found."""
+        found = super().listeners()
+        return found if self._guard is None else min(found, self._guard.listeners)
+
+    def others(self) -> list[str]:
+        """Without the guard, which is known by its topic a moment before it is known by its name."""
+        mine = self._node.get_fully_qualified_name() + SUFFIX
+        names = super().others()
+        guards = [name for name in names if name == mine] or [name for name in names if name.endswith(UNKNOWN)]
+        return [name for name in names if name not in guards[:1]]
+
+    def problem(self) -> str:
+        if self._guard is None or self._guard.alive:
+            return ""
+        return "the process that stops the arm if this one dies has ended"
+
+    def send(self, q: Array, qd: Array, now: float) -> None:
         self._qd[:] = qd
         self._publish(bytes(self._message.data))
+        if self._guard is not None:
+            self._guard.beat(qd)
+
+    def destroy(self) -> None:
+        super().destroy()
+        if self._guard is not None:
+            self._guard.close()
 
 
-def trajectory(
-    names: Sequence[str], q: Sequence[float] | Array, qd: Sequence[float] | Array, duration: float
-) -> JointTrajectory:
-    """A trajectory of one point."""
-    sec, nanosec = divmod(round(duration * 1e9), 1_000_000_000)
-    point = JointTrajectoryPoint(
-        positions=[float(x) for x in q],
-        velocities=[float(x) for x in qd],
-        time_from_start=Duration(sec=sec, nanosec=nanosec),
-    )
-    return JointTrajectory(joint_names=list(names), points=[point])
+def trajectory(names: Sequence[str], rows: Iterable[tuple[Any, Any, float]]) -> JointTrajectory:
+    """Rows: angles [rad], speeds [rad/s], time from the start [s]."""
+    points = []
+    for q, qd, time_s in rows:
+        sec, nanosec = divmod(round(time_s * 1e9), 1_000_000_000)
+        time = Duration(sec=sec, nanosec=nanosec)
+        point = JointTrajectoryPoint(
+            positions=[float(x) for x in q], velocities=[float(x) for x in qd], time_from_start=time
+        )
+        points.append(point)
+    return JointTrajectory(joint_names=list(names), points=points)

@@ -82,6 +82,11 @@ class Polled:
         taken = self._take(self.kind, True)
         return None if taken is None else taken[0]
 
+    def publisher_names(self) -> list[str]:
+        """Full names of the nodes that publish there, one for each publisher."""
+        infos = self._node.get_publishers_info_by_topic(self.topic)
+        return [f"{info.node_namespace.rstrip('/')}/{info.node_name}" for info in infos]
+
     def publishers(self) -> str:
         """Who publishes, in words, and whether their quality of service fits."""
         infos = self._node.get_publishers_info_by_topic(self.topic)

@@ -18,25 +18,25 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from ur_admittance.core.records import AT_REST, STOPPED, Status
+from ur_admittance.core.records import STOPPED, Status
 from ur_admittance.core.views import SampleFields, vector
-from ur_admittance.errors import LifecycleError, ParameterError, RobotError
+from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.robots.ros.action_output import ActionOutput
 from ur_admittance.robots.ros.clock import RosClock
+from ur_admittance.robots.ros.command_path import CommandPath
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
-from ur_admittance.robots.ros.outputs import Output, TrajectoryOutput, VelocityOutput
 from ur_admittance.robots.ros.search import RobotSearch
+from ur_admittance.robots.ros.status import RobotStatus
+from ur_admittance.robots.ros.zeroing import zero_ft_sensor
 from ur_admittance.runtime.braking import BRAKING, slow_down
 from ur_admittance.runtime.robot import Robot, RobotInfo
 
 Array = NDArray[np.float64]
 
 OUTPUTS = ("trajectory", "velocity", "action")
-MATCH_S = 3.0  # for a controller to be found on the command topic
+STATUS_EVERY, CONTROLLER_EVERY = 5, 50  # cycles: a stop is noticed within 40 ms, an inactive controller in 0.2 s
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
-ZERO_READINGS = 50
 
 
 @dataclass(frozen=True)
@@ -49,8 +49,9 @@ class RosSettings:
     joints: tuple[str, ...] = ()  # must be the six of the description; empty: not checked
     wrench_topic: str | None = WRENCH_TOPIC  # None: an arm without a sensor
     output: str = "trajectory"  # trajectory, velocity or action
-    trajectory_duration: float = 0.002  # [s]
-    trajectory_velocities: bool = True
+    controller: str = ""  # of ros2_control; empty: the one that fits and is active
+    trajectory_duration: float = 0.04  # [s] least time in which a trajectory leads to rest
+    may_command: bool = True  # False: a program that only reads, to which the robot's stops do not matter
     driving: bool = True  # from connect on; False: until then somebody else moves the arm
     sim_time: bool = False  # time is that of /clock; also when the node has use_sim_time
     timeout: float = 20.0  # [s] for description and first messages
@@ -70,8 +71,12 @@ class RosRobot(Robot):
         self.driving = False  # commands are sent
         self._own = contextlib.ExitStack()  # the node, where it is ours
         self._node, self._search = node, search
+        self._here: Node | None = None  # the node in use while connected
         self.inputs: Inputs | None = None
-        self.output: Output | None = None
+        self.path: CommandPath | None = None
+        self.status: RobotStatus | None = None
+        self._complaint = ""
+        self._turn = 0
         self._model: RobotModel | None = None
         self._fields: SampleFields | None = None
         self._command: Any = None
@@ -94,14 +99,26 @@ class RosRobot(Robot):
             sim_time = s.sim_time or bool(node.get_parameter("use_sim_time").value)
             inputs = self.inputs = Inputs(node, model.joint_names, s.wrench_topic, sim_time)
             search.wait_until(lambda: (inputs.poll(), inputs.missing())[1])
-            self.output = self._new_output(node, model)
+            self._here = node
+            if s.may_command:
+                self.status = RobotStatus(node)
+                self.path = CommandPath(
+                    node,
+                    model.joint_names,
+                    s.output,
+                    s.controller,
+                    s.trajectory_duration,
+                    1.0 / s.rate,
+                    inputs.sender_ns,
+                )
             if s.driving:
                 self.take_command()
                 self.driving = True
         except BaseException:
             self.close()
             raise
-        sentences = [f"Commands go to {self.output.topic}." if s.driving else "Somebody else drives this arm."]
+        topic = self.path.output.topic if self.path is not None and s.driving else ""
+        sentences = [f"Commands go to {topic}." if topic else "Somebody else drives this arm."]
         return RobotInfo(model.name, model, s.rate, model.joint_names, False, tuple(sentences))
 
     @property
@@ -127,27 +144,58 @@ class RosRobot(Robot):
         elapsed, joint_age, wrench_age = inputs.times_ns()
         fields.dt[0], fields.joint_age[0], fields.wrench_age[0] = elapsed * 1e-9, joint_age * 1e-9, wrench_age * 1e-9
         fields.stamp_ns[0] = inputs.stamp_ns()
-        fields.speed_driven[0] = isinstance(self.output, VelocityOutput)
-        rejected = self.driving and self.output is not None and self.output.problem()
-        fields.external_status[0] = Status.COMMAND_REJECTED if rejected else Status.OK
+        fields.speed_driven[0] = self.path is not None and self.path.by_speeds
+        fields.external_status[0] = self._look_at_robot()
+
+    def _look_at_robot(self) -> int:
+        """What keeps the robot from taking commands: topics and services are looked at in turn, never waited for."""
+        status, path = self.status, self.path
+        if status is None or path is None:
+            return Status.OK
+        self._turn += 1
+        if self._turn % STATUS_EVERY == 0:
+            status.poll()
+        if status.status != Status.OK:
+            if self.driving:
+                self._complaint = status.word
+            return status.status
+        if self.driving:
+            if self._turn % CONTROLLER_EVERY == 0:
+                self._complaint = self._complaint or path.watch()
+            if self._complaint:
+                return Status.COMMAND_REJECTED
+        return Status.OK
+
+    @property
+    def complaint(self) -> str:
+        """Why the robot takes no commands, in its own words; kept until `forget_complaint`. Empty: it does."""
+        return self._complaint
+
+    def complain(self, sentence: str) -> None:
+        """From now on nothing is to be believed that the robot says: a fault, with this reason."""
+        self._complaint = sentence
+
+    def forget_complaint(self) -> None:
+        """If the reason is still there it will be found again."""
+        self._complaint = ""
 
     def write(self, command: Any) -> Array:
         """Send the command while driving; returns the positions or speeds that were sent."""
         if command is not self._command:
             self._command = command
             self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
-        output = self.output
-        if self.driving and output is not None:
+        path, inputs = self.path, self.inputs
+        if self.driving and path is not None and inputs is not None:
             self._sent_q[:] = self._q_command
             self._sent_qd[:] = self._qd_command
             self._sent = True
-            output.send(self._sent_q, self._sent_qd)
-        return self._sent_qd if self.settings.output == "velocity" else self._sent_q
+            return path.send(self._sent_q, self._sent_qd, 1e-9 * inputs.read_ns)
+        return self._sent_q if path is None or not path.by_speeds else self._sent_qd
 
     def stop(self) -> None:
         """Brake what we drive, and wait until it stands still. An arm that others drive is theirs to stop."""
-        inputs, output = self.inputs, self.output
-        if inputs is None or output is None or not self.driving or not self._sent:
+        inputs, path = self.inputs, self.path
+        if inputs is None or path is None or not self.driving or not self._sent:
             return
         clock, end = self.clock(), time.monotonic() + STOP_TIME_S
         q, qd = self._sent_q, self._sent_qd
@@ -161,60 +209,49 @@ class RosRobot(Robot):
                 return
             slow_down(qd, BRAKING * clock.period)
             q += qd * clock.period
-            output.send(q, qd)
+            path.send(q, qd, 1e-9 * inputs.now_ns())
             standing += not qd.any()
         raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
     def zero_ft_sensor(self) -> None:
-        """Let the sensor read zero at its present load: from now on the mean of some readings is taken off."""
+        """Let the sensor read zero at its present load."""
         inputs = self._connected()
-        inputs.poll()
-        if np.abs(inputs.qd).max() > AT_REST:
-            raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
-        total, count, last = np.zeros(6), 0, inputs.wrenches
-        end = time.monotonic() + 10.0 * ZERO_READINGS / self.settings.rate + 1.0
-        while count < ZERO_READINGS:
-            inputs.wait(round(1e9 / self.settings.rate))
-            inputs.poll()
-            if inputs.wrenches != last:
-                total += inputs.wrench
-                count, last = count + 1, inputs.wrenches
-            if time.monotonic() > end:
-                raise RobotError(f"only {count} of {ZERO_READINGS} wrenches came: the sensor was not zeroed.")
-        inputs.zero = total / count if inputs.zero is None else inputs.zero + total / count
+        assert self._here is not None
+        zero_ft_sensor(self._here, inputs, self.settings.rate)
 
     def close(self) -> None:
         """Let go of topics and node; the arm must stand still already."""
         self.driving = self._sent = False
-        self.give_command_back()
-        inputs, self.inputs, self.output, self._fields = self.inputs, None, None, None
-        if inputs is not None:
-            inputs.destroy()
+        if self.path is not None:
+            self.path.destroy()
+        if self.inputs is not None:
+            self.inputs.destroy()
+        if self.status is not None:
+            self.status.destroy()
+        self.path = self.inputs = self.status = self._fields = self._here = None
         self._own.close()
 
     # -- who commands -------------------------------------------------------------------------------------------
 
     def take_command(self) -> None:
-        """Open the command topic, for us alone. RobotError, LifecycleError: somebody else has it, or nobody listens."""
-        output = self.output
-        assert output is not None
+        """Open the command topic, for us alone. RobotError, LifecycleError: the robot is stopped, its controller is not
+        active, somebody else has it, or nobody listens."""
+        inputs, path, status = self._connected(), self.path, self.status
+        if path is None or status is None:
+            raise RobotError("this program only reads the arm, and may not command it.")
         self._sent = False  # what was sent before somebody else moved the arm counts no more
-        others = output.others()
-        if others:
-            raise LifecycleError(not_alone(output.topic, others))
-        output.open()
-        end = time.monotonic() + MATCH_S
-        while not output.listeners():
-            if time.monotonic() > end:
-                nobody = output.nobody()
-                output.close()
-                raise RobotError(nobody)
-            time.sleep(0.01)
+        self._complaint = ""
+        if self._fields is None:  # no loop looks at it yet
+            status.look()
+        crowd = inputs.crowd()
+        if status.status != Status.OK or crowd:
+            raise RobotError(crowd or status.word)
+        path.take(inputs.q)
 
     def give_command_back(self) -> None:
         """Close the command topic."""
-        if self.output is not None:
-            self.output.close()
+        if self.path is not None:
+            self.path.give_back()
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -222,18 +259,6 @@ class RosRobot(Robot):
         if self.inputs is None:
             raise RobotError("not connected to the arm's topics: call connect() first.")
         return self.inputs
-
-    def _new_output(self, node: Node, model: RobotModel) -> Output:
-        s = self.settings
-        if s.output == "velocity":
-            return VelocityOutput(node)
-        if s.output == "action":
-            return ActionOutput(node, model.joint_names, s.trajectory_duration)
-        return TrajectoryOutput(node, model.joint_names, s.trajectory_duration, s.trajectory_velocities)
-
-
-def not_alone(topic: str, others: list[str]) -> str:
-    return f"{', '.join(sorted(others))} also publishes on {topic}: an arm has one commander"
 
 
 def use_own_prefix() -> None:

@@ -8,7 +8,10 @@ from ur_admittance.errors import ModelError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.robots.ros.description import Description, StaticFrames
+from ur_admittance.robots.ros.description import Description
+from ur_admittance.robots.ros.frames import Frames
+from ur_admittance.robots.ros.inputs import Inputs
+from ur_admittance.robots.ros.sensor_place import Place, SensorPlace, must_stand
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # [s] between looks for what is missing: doubled each time
 
@@ -18,7 +21,8 @@ class RobotSearch:
 
     def __init__(self, node: Any, timeout: float) -> None:
         self._node, self._timeout = node, timeout
-        self._description, self._frames = Description(node), StaticFrames(node)
+        self._description, self._frames = Description(node), Frames(node)
+        self.places = SensorPlace(node, self._description, self._frames)
 
     def wait_until(self, missing: Callable[[], str]) -> None:
         """Look again and again until ``missing`` says nothing; RobotError with what is missing after the timeout."""
@@ -51,17 +55,27 @@ class RobotSearch:
             raise ModelError(f"joint {absent[0]} (parameter joints) is not in robot_description, which has {has}.")
         return model
 
-    def frames_of(self, p: Parameters, tcp_frame: str) -> dict[str, Any]:
-        """Changes of sensor.* and tool.tcp that frames ask for. The parameters have the last word about the sensor."""
-        changes: dict[str, Any] = {}
-        if p.ft_frame != p.tip_link and not (any(p.sensor.rotation) or any(p.sensor.position)):
-            pose = self._wait_for(p, p.ft_frame, "ft_frame")
-            changes["sensor.rotation"] = rpy_from_rotation(pose.rotation).tolist()
-            changes["sensor.position"] = pose.position.tolist()
-        if tcp_frame:
-            pose = self._wait_for(p, tcp_frame, "tcp_frame")
-            changes["tool.tcp"] = [*pose.position.tolist(), *rpy_from_rotation(pose.rotation).tolist()]
-        return changes
+    def sensor_place(self, p: Parameters, inputs: Inputs, model: RobotModel) -> Place:
+        """Wait for the frame in which the wrench is given. RobotError: it stays unknown."""
+        found: list[Place] = []
+
+        def missing() -> str:
+            inputs.poll()
+            place = self.places.find(p, inputs, model)
+            if place is None:
+                return self.places.unknown(p, inputs)
+            found.append(place)
+            return ""
+
+        self.wait_until(missing)
+        if found[-1].moving:
+            must_stand(inputs)
+        return found[-1]
+
+    def tcp(self, p: Parameters, tcp_frame: str) -> dict[str, Any]:
+        """Change of tool.tcp that the frame asks for."""
+        pose = self._wait_for(p, tcp_frame, "tcp_frame")
+        return {"tool.tcp": [*pose.position.tolist(), *rpy_from_rotation(pose.rotation).tolist()]}
 
     def _wait_for(self, p: Parameters, frame: str, parameter: str) -> Pose:
         found: list[Pose] = []
@@ -81,4 +95,4 @@ class RobotSearch:
     def _look_up(self, p: Parameters, frame: str) -> Pose | None:
         """T_flange_frame from the description, else from TF."""
         pose = self._description.fixed_frame(p.base_link, p.tip_link, frame)
-        return self._frames.between(p.tip_link, frame) if pose is None else pose
+        return self._frames.fixed(p.tip_link, frame) if pose is None else pose

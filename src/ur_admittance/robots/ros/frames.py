@@ -1,0 +1,158 @@
+"""Frames on /tf_static and /tf, by a small listener, as tf2_ros may be absent. Polled, never blocking.
+
+/tf_static is latched, so one message is enough. /tf (500 messages per second beside a driver) is listened to only when
+a frame is asked for that nothing else knows, such as the pendant's TCP (`tool0_controller` of the UR driver). Where
+tf2_msgs is not installed, that one is read from the driver's pose broadcaster.
+"""
+
+import time
+from collections import deque
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped
+from rclpy.node import Node
+from rclpy.qos import QoSHistoryPolicy, QoSProfile, QoSReliabilityPolicy
+
+from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.model.frames import Pose
+from ur_admittance.robots.ros.cdr import MOST_NAMES, Malformed, Reader
+from ur_admittance.robots.ros.polled import ALL_LATCHED, Polled
+
+STATIC_TOPIC, MOVING_TOPIC = "/tf_static", "/tf"
+POSE_TOPIC = "/tcp_pose_broadcaster/pose"  # of the pendant's TCP, as on /tf (pose_broadcaster.cpp; driver 2.5 on)
+TCP_FRAME = "_controller"  # the driver's name of that frame is the flange's with this added
+FRESH_S = 0.5  # a moving frame that is older is not known any more
+MOVING = QoSProfile(depth=100, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+
+Links = dict[str, dict[str, Pose]]
+
+
+class Frames:
+    """All that TF has told. Without tf2_msgs it stays empty."""
+
+    def __init__(self, node: Node) -> None:
+        self._node = node
+        self._fixed: Links = {}
+        self._moving: dict[str, tuple[str, Pose, float]] = {}  # child -> parent, T_parent_child, when [s]
+        self._kind: Any = None
+        self._pose_of = ""  # frame that the pose broadcaster tells about
+        self._static: Polled | None = None
+        self._dynamic: Polled | None = None
+        try:
+            from tf2_msgs.msg import TFMessage
+        except ImportError:
+            return
+        self._kind = TFMessage
+        self._static = Polled(node, TFMessage, STATIC_TOPIC, ALL_LATCHED)
+
+    @property
+    def available(self) -> bool:
+        return self._static is not None
+
+    def listen(self, frame: str) -> None:
+        """From now on to what moves as well, for the sake of this frame."""
+        if self._dynamic is None and self._kind is not None:
+            self._dynamic = Polled(self._node, self._kind, MOVING_TOPIC, MOVING)
+        elif self._dynamic is None and frame.endswith(TCP_FRAME):
+            self._pose_of = frame
+            self._dynamic = Polled(self._node, PoseStamped, POSE_TOPIC, MOVING)
+
+    def poll(self) -> None:
+        for polled in (self._static, self._dynamic):
+            data = polled.take() if polled is not None else None
+            while polled is not None and data is not None:
+                try:
+                    pose_of = self._pose_of if polled is self._dynamic else ""
+                    for parent, child, pose in read_pose(data, pose_of) if pose_of else read_transforms(data):
+                        self._learn(parent, child, pose, polled is self._static)
+                except (Malformed, UrAdmittanceError):
+                    pass
+                data = polled.take()
+
+    def _learn(self, parent: str, child: str, pose: Pose, fixed: bool) -> None:
+        if fixed:
+            self._fixed.setdefault(parent, {})[child] = pose
+            self._fixed.setdefault(child, {})[parent] = pose.inverse()
+        else:
+            self._moving[child] = (parent, pose, time.monotonic())
+
+    def add_fixed(self, links: Iterable[tuple[str, str, Pose]]) -> None:
+        """What a description knows."""
+        for parent, child, pose in links:
+            self._learn(parent, child, pose, True)
+
+    def fixed(self, start: str, end: str) -> Pose | None:
+        """T_start_end along static transforms, or None."""
+        return walk(self._fixed, start, end)
+
+    def present(self, start: str, end: str) -> Pose | None:
+        """T_start_end along all transforms that are known at this moment, or None."""
+        links: Links = {parent: dict(children) for parent, children in self._fixed.items()}
+        oldest = time.monotonic() - FRESH_S
+        for child, (parent, pose, when) in self._moving.items():
+            if when >= oldest:
+                links.setdefault(parent, {})[child] = pose
+                links.setdefault(child, {})[parent] = pose.inverse()
+        return walk(links, start, end)
+
+
+def walk(links: Links, start: str, end: str) -> Pose | None:
+    """T_start_end along the fewest links."""
+    waiting: deque[tuple[str, Pose]] = deque([(start, Pose())])
+    seen = {start}
+    while waiting:
+        frame, T_start_frame = waiting.popleft()
+        if frame == end:
+            return T_start_frame
+        for other, T_frame_other in links.get(frame, {}).items():
+            if other not in seen:
+                seen.add(other)
+                waiting.append((other, T_start_frame @ T_frame_other))
+    return None
+
+
+def read_transforms(data: bytes) -> list[tuple[str, str, Pose]]:
+    """(parent, child, T_parent_child) of a tf2_msgs/TFMessage; what is not a pose is left out."""
+    reader = Reader(data)
+    count = reader.uint32()
+    if count > MOST_NAMES:
+        raise Malformed(f"{count} transforms in one message: at most {MOST_NAMES} are believed.")
+    found = []
+    for _ in range(count):
+        reader.time_ns()
+        parent, child = reader.string().lstrip("/"), reader.string().lstrip("/")
+        numbers = reader.doubles(7)
+        pose = pose_from_quaternion(numbers[:3], numbers[3:])
+        if pose is not None:
+            found.append((parent, child, pose))
+    return found
+
+
+def read_pose(data: bytes, child: str) -> list[tuple[str, str, Pose]]:
+    """The same of a geometry_msgs/PoseStamped, which does not name its child."""
+    reader = Reader(data)
+    reader.time_ns()
+    parent, numbers = reader.string().lstrip("/"), reader.doubles(7)
+    pose = pose_from_quaternion(numbers[:3], numbers[3:])
+    return [] if pose is None else [(parent, child, pose)]
+
+
+def pose_from_quaternion(position: Any, quaternion: Any) -> Pose | None:
+    """Pose of x y z and a quaternion x y z w; None when the numbers are not a pose."""
+    p, quat = np.array(position, dtype=float), np.array(quaternion, dtype=float)
+    if not (np.isfinite(p).all() and (np.abs(quat) < 1.1).all()):
+        return None
+    length = float(np.linalg.norm(quat))
+    if abs(length - 1.0) > 0.01:
+        return None
+    x, y, z, w = quat / length
+    R = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+            [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+            [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    return Pose(R, p)

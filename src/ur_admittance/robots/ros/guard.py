@@ -1,0 +1,172 @@
+"""A process that outlives the program and stops the arm when speed commands end: kill -9, a crash, a pause.
+
+forward_velocity_controller keeps the last speed for ever (no time-out in any version: forward_controllers_base.cpp of
+ros2_controllers 2.54 to 6.9). So the program leaves its last speeds and a count in shared memory in every cycle; the
+guard, a process of its own, brakes from those speeds when the count stands still. Its publisher exists only while the
+program's does. Positions need no guard: every trajectory ends at rest (seam.py).
+"""
+
+import mmap
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.runtime.braking import BRAKING, slow_down
+
+Array = NDArray[np.float64]
+
+SILENCE_S = 0.05  # 25 cycles at 500 Hz: a pause that is none of the operating system's usual ones
+LOOK_S = 0.005
+PERIOD_S = 0.002  # between two commands of the guard
+LAST_COMMANDS = 500  # after standstill, one second: lost messages must not leave the arm moving
+ARMED, COUNT, SPEEDS, LISTENERS, NUMBERS = 0, 1, slice(2, 8), 8, 9  # of the shared memory, doubles
+READY_S = 20.0
+SUFFIX = "_guard"  # of the node's name
+
+
+class Guard:
+    """The program's side: `arm` and `disarm` it, and `beat` in every cycle."""
+
+    def __init__(self, node_name: str, namespace: str, topic: str) -> None:
+        """Starts the process, which takes a second; `wait_ready` waits for it."""
+        descriptor = os.memfd_create("ur_admittance_guard")
+        os.ftruncate(descriptor, 8 * NUMBERS)
+        self._memory: Array = np.frombuffer(mmap.mmap(descriptor, 8 * NUMBERS), "<f8")
+        command = [sys.executable, "-m", __name__, str(descriptor), node_name + SUFFIX, namespace, topic]
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            pass_fds=(descriptor,),
+            start_new_session=True,  # Ctrl-C in a terminal is for the program alone
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+        )
+        os.close(descriptor)
+
+    def wait_ready(self, timeout: float = READY_S) -> bool:
+        """Whether the process has begun to watch."""
+        out = self._process.stdout
+        assert out is not None
+        return bool(select.select([out], [], [], timeout)[0] and os.read(out.fileno(), 1))
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def listeners(self) -> int:
+        """How many controllers the guard's own publisher has found."""
+        return int(self._memory[LISTENERS])
+
+    def arm(self) -> None:
+        self._memory[SPEEDS] = 0.0
+        self._memory[LISTENERS] = 0.0
+        self._memory[COUNT] += 1.0
+        self._memory[ARMED] = 1.0
+
+    def beat(self, qd: Array) -> None:
+        """These speeds have just been sent."""
+        self._memory[SPEEDS] = qd
+        self._memory[COUNT] += 1.0
+
+    def disarm(self) -> None:
+        """The arm stands; nothing more is to be watched."""
+        self._memory[ARMED] = 0.0
+
+    def close(self) -> None:
+        self.disarm()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe is not None
+            pipe.close()
+        try:
+            self._process.wait(timeout=5.0)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+
+
+class Watch:
+    """The guard's side, without ROS: looks at the memory and says what to send."""
+
+    def __init__(self, memory: Array, now: Callable[[], float] = time.monotonic) -> None:
+        self._memory, self._now = memory, now
+        self._count, self._seen = -1.0, now()
+        self._speeds = np.zeros(6)
+        self._braking = False
+        self.left = 0  # zeros still to be sent
+
+    @property
+    def armed(self) -> bool:
+        return bool(self._memory[ARMED])
+
+    @property
+    def done(self) -> bool:
+        """The arm was stopped, and nobody has commanded it since."""
+        return self._braking and self.left <= 0
+
+    def look(self) -> Array | None:
+        """Speeds (6,) [rad/s] to send now, or None."""
+        count, now = float(self._memory[COUNT]), self._now()
+        if count != self._count or not self.armed:
+            self._count, self._seen, self._braking, self.left = count, now, False, 0
+            return None
+        if not self._braking:
+            if now - self._seen < SILENCE_S:
+                return None
+            self._braking, self.left = True, LAST_COMMANDS
+            self._speeds[:] = np.nan_to_num(self._memory[SPEEDS])
+        if self.left <= 0:
+            return None
+        slow_down(self._speeds, BRAKING * PERIOD_S)
+        self.left -= not self._speeds.any()
+        return self._speeds
+
+
+def watch_over(descriptor: int, name: str, namespace: str, topic: str) -> None:
+    """The process: until the program has ended and the arm stands."""
+    import rclpy
+    from rclpy.node import Node
+    from rclpy.signals import SignalHandlerOptions
+    from std_msgs.msg import Float64MultiArray
+
+    from ur_admittance.robots.ros.polled import COMMANDS
+
+    memory: Array = np.frombuffer(mmap.mmap(descriptor, 8 * NUMBERS), "<f8")
+    watch = Watch(memory)
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
+    node = Node(name, namespace=namespace, enable_rosout=False, start_parameter_services=False)
+    publisher: Any = None
+    sys.stdout.write("r")
+    sys.stdout.flush()
+    ended = False
+    while not (ended and (watch.done or not watch.armed)):
+        if watch.armed and publisher is None:
+            publisher = node.create_publisher(Float64MultiArray, topic, COMMANDS)
+        elif not watch.armed and publisher is not None:
+            node.destroy_publisher(publisher)
+            publisher = None
+        if publisher is not None:
+            memory[LISTENERS] = publisher.get_subscription_count()
+        speeds = watch.look()
+        if speeds is not None and publisher is not None:
+            publisher.publish(Float64MultiArray(data=speeds.tolist()))
+        wait = PERIOD_S if speeds is not None else LOOK_S
+        if ended:
+            time.sleep(wait)
+        elif select.select([sys.stdin], [], [], wait)[0]:
+            ended = not os.read(sys.stdin.fileno(), 1)
+    node.destroy_node()
+    rclpy.try_shutdown()
+
+
+if __name__ == "__main__":
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)  # it ends when the program has ended and the arm stands
+    watch_over(int(sys.argv[1]), *sys.argv[2:5])

@@ -1,0 +1,124 @@
+"""What a position stream promises the arm: it ends at rest, and no two commands are far from each other.
+
+Every message is a plan that begins with the command and ends at a standstill:
+
+    q(t) = q + qd (t - t^2 / 2T)     t <= T = max(shortest, max |qd| / BRAKING); then rest
+
+A program that dies, or a computer that pauses, leaves an arm that brakes by itself. Whatever comes after such a pause,
+or after a jump of the command (the controller has started again at the arm), goes on from there: `Seam`.
+"""
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.runtime.braking import BRAKING
+
+Array = NDArray[np.float64]
+
+CATCH_UP = 0.05  # [rad/s] with which a joint closes the gap of a jump: 40 mm/s at the end of a UR5e's reach
+FASTER = 1.1  # of the commanded speed: the time between two commands differs from that between their samples
+LONGEST_STEP = 3.0  # periods: a longer pause allows no longer step
+REGAIN_S = 0.5  # [s] until speeds count in full again after a pause
+
+
+class Plan(Protocol):
+    """What was sent last, and what the arm makes of it if nothing follows."""
+
+    def at(self, now: float) -> Array:
+        """Joint angles (6,) [rad] at that time [s]."""
+        ...
+
+
+class Braking:
+    """From the command to rest with constant deceleration."""
+
+    def __init__(self, shortest: float = 0.0) -> None:
+        """shortest: least time of it [s]."""
+        self.shortest = shortest
+        self.q, self.qd, self.rest = np.zeros(6), np.zeros(6), np.zeros(6)
+        self.time = shortest  # [s]
+        self._begun = 0.0  # [s]
+
+    def begin(self, q: Array, qd: Array, now: float) -> None:
+        """now: on any clock, the same for `at` [s]."""
+        self._begun = now
+        self.time = braking_time(qd, self.shortest)
+        self.q[:], self.qd[:] = q, qd
+        np.multiply(qd, 0.5 * self.time, out=self.rest)
+        self.rest += q
+
+    def at(self, now: float) -> Array:
+        t = now - self._begun
+        return self.q + (t - t * t / (2.0 * self.time)) * self.qd if t < self.time else self.rest.copy()
+
+
+def braking_time(qd: Array, shortest: float) -> float:
+    """From these speeds (6,) [rad/s] to rest [s]."""
+    return max(shortest, float(max(map(abs, qd.tolist()))) / BRAKING)
+
+
+class Seam:
+    """Sends commands one by one. `join` starts at the arm; a command that is farther away than its speed explains is
+    approached at CATCH_UP."""
+
+    def __init__(self, period: float, plan: Plan) -> None:
+        self.period, self.plan = period, plan
+        self._longest = LONGEST_STEP * period
+        self._sent_s = -1.0  # [s]; negative: nothing yet
+        self._start = np.zeros(6)
+        self.q, self.qd = np.zeros(6), np.zeros(6)  # what was sent last
+
+    def join(self, q_arm: Array) -> None:
+        """The next command starts here."""
+        self._start[:] = q_arm
+        self._sent_s = -1.0
+
+    def next(self, q: Array, qd: Array, now: float) -> Array:
+        """The command (6,) [rad] that may be sent now [s] in place of q, normally q itself; its speeds are in `qd`."""
+        if self._sent_s < 0.0:
+            elapsed, start = self.period, self._start
+        else:
+            elapsed = now - self._sent_s
+            start = self.q if elapsed < self._longest else self.plan.at(now)
+        self._sent_s = now
+        step_s = min(max(elapsed, self.period), self._longest)
+        self.qd[:] = qd
+        for wanted, last, speed in zip(q.tolist(), start.tolist(), qd.tolist(), strict=True):  # 6 numbers: no arrays
+            if not abs(wanted - last) <= (FASTER * abs(speed) + CATCH_UP) * step_s:
+                break
+        else:
+            self.q[:] = q
+            return self.q
+        allowed = (FASTER * np.abs(qd) + CATCH_UP) * step_s
+        step = np.clip(q - start, -allowed, allowed)
+        np.copyto(self.qd, step / max(elapsed, self.period), where=np.abs(q - start) > allowed)
+        np.add(start, step, out=self.q)
+        return self.q
+
+
+class SpeedSeam:
+    """The same for joint speeds: after a pause, in which the arm was stopped (guard.py), they come back slowly."""
+
+    def __init__(self, period: float, pause: float) -> None:
+        """pause: longest time between two commands that is none [s]."""
+        self.period, self._pause = period, pause
+        self._sent_s = -1.0
+        self._gain = 1.0
+        self.qd = np.zeros(6)
+
+    def join(self) -> None:
+        """The next command is the first: the arm stands, and so does the command."""
+        self._sent_s, self._gain = -1.0, 1.0
+
+    def next(self, qd: Array, now: float) -> Array:
+        """The speeds (6,) [rad/s] that may be sent now [s]; normally qd itself."""
+        elapsed = now - self._sent_s if self._sent_s >= 0.0 else self.period
+        self._sent_s = now
+        if elapsed > self._pause:
+            self._gain = 0.0
+        elif self._gain < 1.0:
+            self._gain = min(1.0, self._gain + elapsed / REGAIN_S)
+        np.multiply(qd, self._gain, out=self.qd)
+        return self.qd

@@ -1,0 +1,127 @@
+"""Where the force sensor's axes are: from the frame that its messages name, looked up in the description and on TF.
+
+The UR driver publishes its wrench about the pendant's TCP, in TCP axes (hardware_interface.cpp, transformForceTorque).
+Its frame is `tool0_controller` since 2.13 / 3.8 / 4.6 / 5.0, on /tf below `base`; before, the messages said `tool0` and
+meant the same. The TCP can be changed on the pendant at any time, so the place is looked at again while the arm moves.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from rclpy.node import Node
+
+from ur_admittance.core.records import AT_REST
+from ur_admittance.errors import RobotError
+from ur_admittance.model import RobotModel
+from ur_admittance.model.frames import Pose, rpy_from_rotation
+from ur_admittance.params import Parameters
+from ur_admittance.robots.ros.description import Description
+from ur_admittance.robots.ros.frames import TCP_FRAME, Frames
+from ur_admittance.robots.ros.inputs import Inputs
+from ur_admittance.robots.ros.status import PROGRAM_TOPIC
+
+DRIVER_SENSOR = "force_torque_sensor_broadcaster"  # node and topic of the UR driver
+SAME_M, SAME_RAD = 0.002, 0.01  # what two looks at a standing arm may differ by: other joint offsets, rounding
+TIME_SKEW_S = 0.05  # between a transform and the joint state it is compared with
+
+
+@dataclass(frozen=True, eq=False)
+class Place:
+    """T_flange_sensor, and how it is known."""
+
+    pose: Pose
+    words: str
+    frame: str = ""  # the one that was looked up
+    moving: bool = False  # by /tf: it may change
+
+    def rpy(self) -> tuple[float, ...]:
+        """As sensor.rotation has it [rad]."""
+        return tuple(rpy_from_rotation(self.pose.rotation).tolist())
+
+    def position(self) -> tuple[float, ...]:
+        """As sensor.position has it [m]."""
+        return tuple(self.pose.position.tolist())
+
+    def differs(self, other: Pose, speed: float = 0.0, turning: float = 0.0) -> str:
+        """How the other pose differs from this one, in words; empty: by no more than the motion explains."""
+        T = self.pose.inverse() @ other
+        distance = float(np.linalg.norm(T.position))
+        angle = float(np.arccos(np.clip(0.5 * (np.trace(T.rotation) - 1.0), -1.0, 1.0)))
+        if distance <= SAME_M + TIME_SKEW_S * speed and angle <= SAME_RAD + TIME_SKEW_S * turning:
+            return ""
+        return f"{1e3 * distance:.0f} mm and {np.degrees(angle):.0f} degrees"
+
+
+class SensorPlace:
+    """Looks the sensor's place up, for one description and one set of topics."""
+
+    def __init__(self, node: Node, description: Description, frames: Frames) -> None:
+        self._node, self._description, self._frames = node, description, frames
+
+    def frame_of(self, p: Parameters, inputs: Inputs) -> str:
+        """The frame that counts: ft_frame where it is given (other than the flange), else the one of the messages."""
+        named = inputs.wrench_frame.lstrip("/")
+        if p.ft_frame != p.tip_link:
+            return p.ft_frame
+        if (
+            named == p.tip_link
+            and DRIVER_SENSOR in inputs.wrench_source()
+            and self._node.count_publishers(PROGRAM_TOPIC)
+        ):
+            return named + TCP_FRAME
+        return named or p.tip_link
+
+    def find(self, p: Parameters, inputs: Inputs, model: RobotModel) -> Place | None:
+        """None: not known (yet)."""
+        frames = self._frames
+        frames.poll()
+        frame = self.frame_of(p, inputs)
+        if frame == p.tip_link:
+            return Place(Pose(), f"the wrench is that of the flange ({frame})", frame)
+        pose = self._description.fixed_frame(p.base_link, p.tip_link, frame)
+        if pose is not None:
+            return Place(pose, f"the wrench is in frame {frame} of robot_description", frame)
+        frames.add_fixed(self._description.fixed_links())
+        pose = frames.fixed(p.tip_link, frame)
+        if pose is not None:
+            return Place(pose, f"the wrench is in frame {frame} of /tf_static", frame)
+        frames.listen(frame)
+        T_base_frame = frames.present(p.base_link, frame)
+        if T_base_frame is None:
+            return None
+        T_flange_frame = Pose(*model.forward(inputs.q)).inverse() @ T_base_frame
+        where = np.round(1e3 * T_flange_frame.position).astype(int).tolist()
+        return Place(T_flange_frame, f"the wrench is in frame {frame} of /tf, {where} mm from the flange", frame, True)
+
+    def unknown(self, p: Parameters, inputs: Inputs) -> str:
+        """What is missing, as a sentence."""
+        frame = self.frame_of(p, inputs)
+        tf = (
+            "/tf_static or /tf"
+            if self._frames.available
+            else "TF (of which only the driver's TCP is known here: tf2_msgs is not installed)"
+        )
+        return (
+            f"waiting for frame {frame}, in which the wrench is given: neither in robot_description nor on {tf}; "
+            f"publish it (static_transform_publisher --frame-id {p.tip_link} --child-frame-id {frame}), or give "
+            "sensor.rotation and sensor.position"
+        )
+
+
+def moved(place: Place, now: Place | None, inputs: Inputs, model: RobotModel) -> str:
+    """Why the place that is in use is no longer true, as a sentence; empty: it is."""
+    if now is None:
+        return f"frame {place.frame} of the wrench is no longer on /tf"
+    twist = model.jacobian(inputs.q) @ inputs.qd
+    # about the sensor, which may be half a metre in front of the flange
+    turning = float(np.linalg.norm(twist[3:]))
+    speed = float(np.linalg.norm(twist[:3])) + turning * float(np.linalg.norm(place.pose.position))
+    how = place.differs(now.pose, speed, turning)
+    return f"frame {place.frame} of the wrench has moved on the tool by {how}: was the TCP changed?" if how else ""
+
+
+def must_stand(inputs: Inputs) -> None:
+    """RobotError while the arm moves: transforms and joint states of different moments do not fit."""
+    fastest = float(np.abs(inputs.qd).max())
+    if fastest > AT_REST:
+        raise RobotError(f"the arm moves ({fastest:.3f} rad/s): the frame of the wrench is looked up at standstill.")

@@ -1,0 +1,25 @@
+"""Options of admittance_node, fixed at its start: name -> default, description, perhaps least and largest value."""
+
+from ur_admittance.ros.parameters import Option
+
+OPTIONS: dict[str, Option] = {
+    "output": ("trajectory", "where commands go: trajectory (topic), velocity (topic) or action"),
+    "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
+    "autostart": (False, "configure and activate by itself, and try again until it works"),
+    "calibration_file": ("", "file of ur-admittance calibrate; parameters given otherwise have the last word"),
+    "startup_timeout": (
+        5.0,
+        "how long configure waits for description, frames, joint states and wrench [s]",
+        0.0,
+        3600.0,
+    ),
+    "monitor_rate": (50.0, "of velocity and pose error [Hz]", 0.1, 1000.0),
+    "tcp_frame": ("", "take the TCP from this frame of robot_description or /tf_static, in place of tool.tcp"),
+    "realtime_priority": (0, "SCHED_FIFO priority of the loop, 1 to 99; 0: an ordinary thread", 0, 99),
+    "log": ("", "record every cycle to this file (.mcap), for ur-admittance replay, why and plot; never overwritten"),
+    "dashboard": (False, "show the page in the browser; its address is in the log"),
+    "controller_name": (
+        "",
+        "other programs on this computer see and ask it by this name; empty: none do",
+    ),
+}

@@ -1,0 +1,149 @@
+"""What the arm is promised by every way to command it over ROS: an end at rest, and no jump. No ROS is needed here."""
+
+import numpy as np
+import pytest
+
+from ur_admittance.robots.ros.guard import LAST_COMMANDS, NUMBERS, PERIOD_S, SILENCE_S, SPEEDS, Watch
+from ur_admittance.robots.ros.seam import CATCH_UP, Braking, Seam, SpeedSeam
+from ur_admittance.runtime.braking import BRAKING
+
+PERIOD = 0.002
+QD = np.array([0.5, -0.4, 0.3, 0.0, 0.1, -0.2])
+
+
+def test_a_plan_begins_with_the_command_and_ends_at_rest_with_constant_braking():
+    plan = Braking(shortest=0.04)
+    plan.begin(np.ones(6), QD, 7.0)
+    assert plan.at(7.0) == pytest.approx(np.ones(6))
+    path = np.array([plan.at(t) for t in 7.0 + np.arange(0.0, 0.2, 1e-4)])
+    speed = np.diff(path, axis=0) / 1e-4
+    assert speed[0] == pytest.approx(QD, rel=1e-2)
+    assert np.abs(np.diff(speed[:600, 0])) / 1e-4 == pytest.approx(BRAKING, rel=1e-3)
+    assert path[-1] == pytest.approx(plan.rest)
+    assert np.abs(speed[-1]).max() == 0.0
+
+
+def test_a_slow_command_comes_to_rest_in_the_shortest_time_not_sooner():
+    plan = Braking(shortest=0.04)
+    plan.begin(np.zeros(6), 0.01 * QD, 0.0)
+    assert plan.time == 0.04
+    assert plan.rest == pytest.approx(0.01 * QD * 0.02)
+
+
+def test_commands_whose_speed_explains_them_are_sent_as_they_are():
+    plan = Braking(shortest=0.04)
+    seam = Seam(PERIOD, plan)
+    rng = np.random.default_rng(3)
+    q, now = np.zeros(6), 0.0
+    seam.join(q)
+    for _ in range(1000):
+        dt = PERIOD * rng.uniform(0.6, 1.4)
+        now += dt
+        q = q + QD * dt * rng.uniform(0.95, 1.05)
+        sent = seam.next(q, QD, now)
+        assert (sent == q).all()
+        plan.begin(sent, QD, now)
+
+
+def test_the_first_command_starts_at_the_arm_however_far_the_controller_is():
+    seam = Seam(PERIOD, Braking(shortest=0.04))
+    seam.join(np.zeros(6))
+    sent = seam.next(np.full(6, 1.4), np.zeros(6), 5.0)
+    assert np.abs(sent).max() == pytest.approx(0.05 * PERIOD)  # 40 mm/s at the end of a UR5e's reach
+
+
+@pytest.mark.parametrize("pause", [0.01, 0.03, 0.1, 1.0, 60.0])
+def test_after_a_pause_the_commands_go_on_where_the_arm_has_come_to_rest(pause):
+    plan = Braking(shortest=0.04)
+    seam = Seam(PERIOD, plan)
+    q, now = np.zeros(6), 0.0
+    seam.join(q)
+    for _ in range(100):
+        now += PERIOD
+        q = q + QD * PERIOD
+        plan.begin(seam.next(q, QD, now), QD, now)
+    now += pause
+    arm = plan.at(now)
+    behind = q + 0.5  # whatever the controller believes by now
+    sent = seam.next(behind, QD, now)
+    longest = (1.1 * np.abs(QD) + 0.05) * 3.0 * PERIOD
+    assert (np.abs(sent - arm) <= longest + 1e-12).all()
+
+
+def test_a_jump_of_the_command_is_approached_at_the_catch_up_speed_and_reached():
+    plan = Braking(shortest=0.04)
+    seam = Seam(PERIOD, plan)
+    seam.join(np.zeros(6))
+    goal, now, last = np.full(6, 0.02), 0.0, np.zeros(6)
+    for _ in range(250):
+        now += PERIOD
+        sent = seam.next(goal, np.zeros(6), now).copy()
+        assert np.abs(sent - last).max() <= CATCH_UP * PERIOD * 1.001
+        last = sent
+        plan.begin(sent, np.zeros(6), now)
+    assert (last == goal).all()
+
+
+def test_speeds_come_back_slowly_after_a_pause():
+    seam = SpeedSeam(PERIOD, SILENCE_S)
+    now = 0.0
+    for _ in range(10):
+        now += PERIOD
+        assert (seam.next(QD, now) == QD).all()
+    now += 1.0
+    assert not seam.next(QD, now).any()
+    now += PERIOD
+    assert 0.0 < seam.next(QD, now)[0] < 0.01 * QD[0]
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+def test_the_guard_is_silent_as_long_as_the_program_lives():
+    memory, clock = np.zeros(NUMBERS), Clock()
+    watch = Watch(memory, clock)
+    memory[0] = 1.0
+    for _ in range(200):
+        clock.now += PERIOD_S
+        memory[1] += 1.0
+        memory[SPEEDS] = QD
+        assert watch.look() is None
+
+
+def test_the_guard_brakes_from_the_last_speeds_to_zero_when_the_program_is_silent():
+    memory, clock = np.zeros(NUMBERS), Clock()
+    watch = Watch(memory, clock)
+    memory[0], memory[1], memory[SPEEDS] = 1.0, 5.0, QD
+    assert watch.look() is None
+    sent = []
+    cycles = 2 * LAST_COMMANDS
+    for _ in range(cycles):
+        clock.now += PERIOD_S
+        speeds = watch.look()
+        if speeds is not None:
+            sent.append(speeds.copy())
+    first = SILENCE_S / PERIOD_S
+    assert len(sent) < cycles - first + 2
+    steps = np.abs(np.diff(np.array([QD, *sent])[:, 0]))
+    assert steps.max() == pytest.approx(BRAKING * PERIOD_S)
+    assert not np.array(sent[-LAST_COMMANDS:]).any()
+    assert watch.done
+
+
+def test_the_guard_gives_way_when_the_program_is_back_and_when_it_is_disarmed():
+    memory, clock = np.zeros(NUMBERS), Clock()
+    watch = Watch(memory, clock)
+    memory[0], memory[SPEEDS] = 1.0, QD
+    watch.look()
+    clock.now += 2.0 * SILENCE_S
+    assert watch.look() is not None
+    memory[1] += 1.0
+    assert watch.look() is None
+    clock.now += 2.0 * SILENCE_S
+    assert watch.look() is not None
+    memory[0] = 0.0
+    assert watch.look() is None
