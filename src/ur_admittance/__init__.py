@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ur_admittance.params import preset as preset
     from ur_admittance.recording.log import read_log as read_log
     from ur_admittance.robots.rtde.robot import RtdeRobot as RtdeRobot
+    from ur_admittance.robots.rtde.settings import RtdeSettings as RtdeSettings
+    from ur_admittance.robots.sensors import NetFt as NetFt
+    from ur_admittance.robots.sensors import RobotiqFt as RobotiqFt
     from ur_admittance.simulation import Case as Case
     from ur_admittance.simulation import Environment as Environment
     from ur_admittance.simulation import FtSensor as FtSensor
@@ -42,8 +45,11 @@ else:
         "Case": "simulation",
         "Environment": "simulation",
         "FtSensor": "simulation",
+        "NetFt": "robots.sensors",
         "Parameters": "params",
+        "RobotiqFt": "robots.sensors",
         "RtdeRobot": "robots.rtde.robot",
+        "RtdeSettings": "robots.rtde.settings",
         "Script": "simulation",
         "Servo": "simulation",
         "SimulatedRobot": "simulation",
@@ -82,8 +88,11 @@ __all__ = [
     "Case",
     "Environment",
     "FtSensor",
+    "NetFt",
     "Parameters",
+    "RobotiqFt",
     "RtdeRobot",
+    "RtdeSettings",
     "Script",
     "Servo",
     "SimulatedRobot",

@@ -2,14 +2,20 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import fields
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.errors import RobotError
-from ur_admittance.model import robot_model
+from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters, load_parameters
 from ur_admittance.runtime.robot import Robot, RobotInfo
+
+if TYPE_CHECKING:
+    from ur_admittance.robots.rtde.robot import RtdeRobot
 
 SIMULATED_TCP = [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]  # of the simulated tool, in front of the flange
 
@@ -18,8 +24,8 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
     """An arm that is not yet connected: `with open_robot("sim") as robot:`.
 
     name: `sim` (a simulated arm of type `model`; options as SimulatedRobot, and `world`), `ros` (the arm of a running
-    ROS 2 system; options as RosSettings), or a host name or address (options as RtdeSettings). The modules of a kind
-    of robot are loaded only when it is asked for."""
+    ROS 2 system; options as RosSettings), or a host name or address (options as RtdeSettings, its `sensor` also
+    `netft:ADDRESS` or `robotiq:DEVICE`). The modules of a kind of robot are loaded only when it is asked for."""
     if name == "sim":
         from ur_admittance.simulation import World
         from ur_admittance.simulation.robot import SimulatedRobot
@@ -33,12 +39,43 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
         return RosRobot(RosSettings(rate=1.0 / period, **options))
     if not name or name.startswith("-") or any(c.isspace() for c in name):
         raise RobotError(f"robot = {name!r}: must be sim, ros, or the host name or address of an arm.")
+    return open_rtde(name, robot_model(model), **options)
+
+
+def open_rtde(host: str, model: RobotModel, sensor: str = "builtin", **settings: Any) -> "RtdeRobot":
+    """sensor: as sensor.source; settings: as RtdeSettings. RobotError for one that does not exist or does not fit."""
     try:
         from ur_admittance.robots.rtde.robot import RtdeRobot
         from ur_admittance.robots.rtde.settings import RtdeSettings
     except ImportError as error:
-        raise RobotError(f"robot = {name}: driving a real arm needs the package ur-rtde ({error}).") from None
-    return RtdeRobot(name, robot_model(model), RtdeSettings(**options))
+        raise RobotError(f"robot = {host}: driving a real arm needs the package ur-rtde ({error}).") from None
+    from ur_admittance.robots.sensors import external_sensor
+
+    device = external_sensor(sensor)
+    if device is None and sensor not in ("builtin", "raw"):
+        raise RobotError(f"sensor = {sensor!r}: must be builtin, raw, netft:ADDRESS or robotiq:DEVICE.")
+    values = settings | {"sensor": "external" if device is not None else sensor}
+    known = [field.name for field in fields(RtdeSettings)]
+    for name in values:
+        if name not in known:
+            raise RobotError(f"robot setting {name}: is unknown; must be one of {', '.join(known)}.")
+    try:
+        return RtdeRobot(host, model, TypeAdapter(RtdeSettings).validate_python(values), device)
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = str(first["loc"][0])
+        raise RobotError(f"robot setting {name} = {values[name]!r}: {first['msg'].lower()}.") from None
+
+
+def source_of(parameters: Parameters, asked: str = "", default: str = "builtin") -> str:
+    """The sensor to use: as asked for, as the calibration in the parameters says, or the default."""
+    calibrated = parameters.sensor.source
+    if asked and calibrated and asked != calibrated:
+        raise RobotError(
+            f"--sensor {asked}: tool and bias were calibrated with sensor.source = {calibrated}; use that, or "
+            f"calibrate with --sensor {asked}."
+        )
+    return asked or calibrated or default
 
 
 def need_ros() -> None:

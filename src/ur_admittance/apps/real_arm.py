@@ -1,8 +1,9 @@
 """A real UR made compliant: connect, check, run, stop. What `run --robot ADDRESS` does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
+from ur_admittance.apps.connect import open_rtde
 from ur_admittance.apps.operate import LOOP_PRIORITY, operate
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.response import measure_response
@@ -11,7 +12,6 @@ from ur_admittance.core.records import Mode, Request
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde.robot import RtdeRobot
-from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.tool import check_parameters
 from ur_admittance.runtime.loop import OnTick
 from ur_admittance.runtime.realtime import realtime
@@ -44,17 +44,24 @@ class Retry:
 
 
 def run_real(
-    host: str, model: str, parameters: Parameters, *, activate: bool = True, measure: bool = False, **options: Any
+    host: str,
+    model: str,
+    parameters: Parameters,
+    *,
+    activate: bool = True,
+    measure: bool = False,
+    connection: Mapping[str, Any] | None = None,
+    **options: Any,
 ) -> LoopReport:
-    """Run until a signal comes. measure: find the response time first, by a swing of 1.5 mm; say: told what the robot
-    answered; options as apps.operate."""
+    """Run until a signal comes. measure: find the response time first, by a swing of 1.5 mm; connection: as open_rtde;
+    say: told what the robot answered; options as apps.operate."""
     say = options.get("say", lambda text: None)
     arm = robot_model(model)
-    settings = RtdeSettings(rt_priority=RECEIVE_PRIORITY)
-    check_parameters(parameters, settings)
+    device = open_rtde(host, arm, **{"rt_priority": RECEIVE_PRIORITY} | dict(connection or {}))
+    check_parameters(parameters, device.source)
     controller = AdmittanceController(arm, parameters)
     controller.configure(say)
-    with RtdeRobot(host, arm, settings) as robot:
+    with device as robot:
         for sentence in robot.info.sentences:
             say(sentence)
         if measure:
@@ -77,7 +84,7 @@ def drive_rtde(
     **options: Any,
 ) -> LoopReport:
     """The robot is connected, the controller configured; the robot sets the pace. Options as apps.operate.operate."""
-    check_parameters(controller.parameters, robot.settings)
+    check_parameters(controller.parameters, robot.source)
     retry = Retry()
     if activate:
         retry.start(Mode.INACTIVE, controller.activate)

@@ -19,7 +19,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.params.yaml import EVERY_NODE, SECTION, load_values
 
 BIAS_LINE = re.compile(r"^(\s*bias:\s*)\[[^\]]*\]", re.MULTILINE)
-OWN = ("gravity", "sensor.sign", "sensor.bias", "sensor.rotation", "tool.mass", "tool.center_of_mass")
+OWN = ("gravity", "sensor.source", "sensor.sign", "sensor.bias", "sensor.rotation", "tool.mass", "tool.center_of_mass")
 
 
 def dump_calibration(result: ToolCalibration) -> str:
@@ -54,6 +54,9 @@ def with_calibration(parameters: Parameters, path: str | Path) -> Parameters:
             raise CalibrationError(f"{path}: {name} does not belong in a calibration file ({', '.join(OWN)}).")
     if "tool.mass" not in values or "sensor.bias" not in values:
         raise CalibrationError(f"{path}: is not a calibration file, it has no tool.mass or sensor.bias.")
+    source, other = values.get("sensor.source"), parameters.sensor.source
+    if source and other and source != other:
+        raise CalibrationError(f"{path}: was made with sensor.source = {source}, not with {other}; calibrate again.")
     return parameters.changed(values)
 
 
@@ -86,6 +89,7 @@ def _deviation(result: ToolCalibration, name: str) -> str:
     d = result.deviation
     words = {
         "gravity": f"base axes, +-{np.degrees(d.tilt):.3f} degrees [m/s2]",
+        "sensor.source": "it holds for no other",
         "sensor.sign": "as configured",
         "sensor.bias": f"+-{d.force_bias:.4f} N, +-{d.torque_bias:.5f} Nm [N, Nm]",
         "sensor.rotation": f"+-{np.degrees(d.rotation):.3f} degrees [rad]",
@@ -97,6 +101,8 @@ def _deviation(result: ToolCalibration, name: str) -> str:
     return words[name]
 
 
-def _number(value: float | list[float]) -> str:
+def _number(value: float | list[float] | str) -> str:
     """Fixed-point with more digits than any sensor has: YAML 1.1 loaders read exponents without a dot as text."""
+    if isinstance(value, str):
+        return f'"{value}"'
     return f"[{', '.join(map(_number, value))}]" if isinstance(value, list) else f"{value:.8f}"

@@ -18,12 +18,11 @@ from ur_admittance.calibration.result import Deviation, ToolCalibration
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_rpy, rotation_vector
 from ur_admittance.params import Parameters
+from ur_admittance.params.relations import LARGEST_LEVER, LARGEST_MASS
 
 # What a mean reading can be trusted to: the resolution of wrist sensors, however long one averages.
 FINEST_FORCE, FINEST_TORQUE = 0.005, 0.0005  # [N], [Nm]
 
-LARGEST_MASS = 30.0  # [kg] payload of the largest arm
-LARGEST_LEVER = 1.0  # [m] centre of mass from the sensor
 LARGEST_TILT = np.radians(30.0)  # of the base against the configured gravity
 RESIDUAL_FORCE, RESIDUAL_TORQUE = 0.3, 0.03  # [N], [Nm] RMS per axis that hysteresis of good sensors explains
 TIMES_NOISE = 3.0

@@ -43,6 +43,7 @@ class ToolCalibration:
     condition: float  # of the 15 unknowns, scaled
     notes: tuple[str, ...] = ()
     robot: str = ""
+    source: str = ""  # sensor.source that it was made with
     made: str = field(default="")  # ISO date
 
     @property
@@ -65,6 +66,8 @@ class ToolCalibration:
         values: dict[str, Any] = {}
         if self.gravity is not None:
             values["gravity"] = self.gravity.tolist()
+        if self.source:
+            values["sensor.source"] = self.source
         values["sensor.sign"] = self.sign
         values["sensor.bias"] = self.bias.tolist()
         if self.R_flange_sensor is not None:

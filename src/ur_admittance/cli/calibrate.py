@@ -1,5 +1,6 @@
 """ur-admittance calibrate: find tool mass, centre of mass, sensor bias, mounting and base tilt; test a calibration."""
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,7 +35,10 @@ def calibrate(
     from ur_admittance.calibration.file import save_calibration
 
     parameters = arm.parameters()
-    settings = arm.settings()
+    if arm.sensor or arm.simulated:
+        parameters = parameters.changed({"sensor.source": ""})  # of an older calibration
+    source = arm.source(parameters, arm.sensor)
+    settings = arm.settings(source)
     with arm.connected(parameters, commanding=not manual or arm.simulated, **settings) as (calm, name):
         if manual:
             typer.echo("Guide the arm to about 12 different orientations; after each one let go and press Enter.")
@@ -46,6 +50,7 @@ def calibrate(
                 return
             arm.confirm("The arm will move slowly through these poses. Is the path clear?", arm.yes)
             result = session.calibrate(calm, parameters, poses, arm.reach, typer.echo, name, chosen)
+    result = replace(result, source=source)
     typer.echo(f"\n{result}")
     if arm.simulated:
         typer.echo(_truth(settings["world"]))
@@ -63,7 +68,7 @@ def check(file: Annotated[Path, typer.Argument(help="Calibration file to test.")
     from ur_admittance.calibration.file import with_calibration
 
     parameters = with_calibration(arm.parameters(), file)
-    with arm.connected(parameters, **arm.settings()) as (calm, _):
+    with arm.connected(parameters, **arm.settings(arm.source(parameters, arm.sensor))) as (calm, _):
         arm.confirm("The arm will move slowly through three orientations. Is the path clear?", arm.yes)
         verdict = session.check(calm, parameters, reach=arm.reach)
     for number, (force, torque) in enumerate(zip(verdict.force, verdict.torque, strict=True), start=1):
@@ -83,7 +88,10 @@ def zero(
     from ur_admittance.calibration.file import with_calibration, zero_file
 
     parameters = with_calibration(arm.parameters(), file)
-    with arm.connected(parameters, commanding=arm.simulated, **arm.settings()) as (calm, _):
+    with arm.connected(parameters, commanding=arm.simulated, **arm.settings(arm.source(parameters, arm.sensor))) as (
+        calm,
+        _,
+    ):
         change = session.offset(calm, parameters)
     zero_file(file, change)
     typer.echo(

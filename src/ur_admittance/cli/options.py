@@ -33,6 +33,14 @@ LogOption = Annotated[
 ]
 TwinOption = Annotated[Path | None, typer.Option("--twin", help="An arm found by identify (.yaml).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
+SensorOption = Annotated[
+    str,
+    typer.Option(
+        "--sensor",
+        help="Real arms: builtin (the robot subtracts its payload setting), raw, netft:ADDRESS or robotiq:DEVICE; with "
+        "ros: a wrench topic. Default: the one of the calibration, or builtin.",
+    ),
+]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
 
 CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless
@@ -49,6 +57,13 @@ class ArmOptions:
     def simulated(self) -> bool:
         return self.robot == "sim"
 
+    def source(self, parameters: "Parameters", asked: str = "") -> str:
+        """sensor.source of this arm: as asked for, as calibrated, or what such an arm has."""
+        from ur_admittance.apps.connect import source_of
+
+        default = {"sim": "simulation", "ros": "/wrist_ft_sensor"}.get(self.robot, "builtin")
+        return source_of(parameters, default if self.simulated else asked, default)
+
     def confirm(self, question: str, yes: bool) -> None:
         """Ask before a real arm moves."""
         if not self.simulated and not yes:
@@ -62,6 +77,8 @@ class ArmOptions:
         it."""
         from ur_admittance.apps.connect import connected_arm, open_robot
 
+        if device is None and not self.simulated:
+            settings = {"wrench_topic" if self.robot == "ros" else "sensor": self.source(parameters)} | settings
         if self.robot == "ros":
             settings |= {"base_link": parameters.base_link, "tip_link": parameters.tip_link, "driving": commanding}
         device = device or open_robot(self.robot, self.model, 1.0 / parameters.control_rate, **settings)
@@ -76,13 +93,7 @@ class SensorOptions(ArmOptions):
     params: Annotated[
         Path | None, typer.Option("--params", help="Parameter file: TCP, gravity, sensor.sign, limits.")
     ] = None
-    sensor: Annotated[
-        str,
-        typer.Option(
-            "--sensor",
-            help="Real arms: builtin (the robot subtracts its payload setting) or raw; with ros: a wrench topic.",
-        ),
-    ] = "builtin"
+    sensor: SensorOption = ""
     seed: Annotated[int, typer.Option("--seed", help="Which unknown tool and sensor the simulation has.")] = 0
     tool_mass: Annotated[float, typer.Option("--tool-mass", help="Mass of the simulated tool [kg].")] = 1.5
 
@@ -91,12 +102,12 @@ class SensorOptions(ArmOptions):
 
         return parameters_for(self.robot, self.params)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self, source: str) -> dict[str, Any]:
         """For `connected`. The simulated arm has a tool, a mounting, a bias and a tilt that nobody knows."""
         if self.robot == "ros":
-            return {"wrench_topic": self.sensor} if self.sensor.startswith("/") else {}
+            return {"wrench_topic": source}
         if not self.simulated:
-            return {"sensor": self.sensor, "watchdog_hz": CALM_WATCHDOG_HZ}
+            return {"sensor": source, "watchdog_hz": CALM_WATCHDOG_HZ}
         from ur_admittance.apps.practice_arms import unknown_tool
         from ur_admittance.model import robot_model
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import LogOption, ModelOption, SetOption
+from ur_admittance.cli.options import LogOption, ModelOption, SensorOption, SetOption
 from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.errors import RobotError
 
@@ -25,6 +25,15 @@ def run(
     dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
     active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True,
     name: Annotated[str, typer.Option(help="Name of this controller, for other programs on this machine.")] = "main",
+    sensor: SensorOption = "",
+    connection: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--connection",
+            help="How a real arm is reached: command=servo, payload_kg=1.2, power_on=true ... (RtdeSettings), or with "
+            "ros output=velocity ... (options of admittance_node); repeatable.",
+        ),
+    ] = None,
     measure: Annotated[
         bool,
         typer.Option("--measure-response", help="Real arms: first swing 1.5 mm to find how late the arm responds."),
@@ -37,6 +46,7 @@ def run(
 
         check_new(log)
     parameters = parameters_from(preset).changed(assignments(set_ or []))
+    link = assignments(connection or [])
     options: dict[str, Any] = {
         "name": name,
         "log": log,
@@ -46,18 +56,27 @@ def run(
         "say": typer.echo,
     }
     if robot == "sim":
+        if sensor or link:
+            raise RobotError("--sensor and --connection: are for real arms; the simulated one has its own sensor.")
+        if parameters.at_probe:
+            raise RobotError(f"sensor.source = {parameters.sensor.source}: is a topic; use --robot ros.")
         from ur_admittance.apps.simulated_arm import run_simulated
 
         typer.echo(str(run_simulated(model, parameters, **options)))
         return
+    from ur_admittance.apps.connect import source_of
+
     if robot == "ros" and measure:
         raise RobotError("--measure-response: with ros use `ur-admittance measure-response --robot ros` first.")
     if active and not yes:
         _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure)
     if robot == "ros":
-        raise typer.Exit(_run_ros(parameters, name, log, dashboard, activate=active, duration=duration))
+        if sensor:
+            parameters = parameters.changed({"sensor.source": source_of(parameters, sensor)})
+        raise typer.Exit(_run_ros(parameters, name, log, dashboard, link, activate=active, duration=duration))
     from ur_admittance.apps.real_arm import run_real
 
+    options["connection"] = link | {"sensor": source_of(parameters, sensor or str(link.get("sensor", "")))}
     typer.echo(str(run_real(robot, model, parameters, measure=measure, **options)))
 
 
@@ -68,14 +87,16 @@ def _ask_first(arm: str, parameters: "Parameters", measure: bool) -> None:
     typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
 
 
-def _run_ros(parameters: "Parameters", name: str, log: Path | None, dashboard: bool, **options: Any) -> int:
+def _run_ros(
+    parameters: "Parameters", name: str, log: Path | None, dashboard: bool, link: dict[str, Any], **options: Any
+) -> int:
     """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
     from ur_admittance.apps.connect import need_ros
 
     need_ros()
     from ur_admittance.ros.program import run_ros
 
-    options |= {"controller_name": name, "log": str(log or ""), "dashboard": dashboard}
+    options |= {**link, "controller_name": name, "log": str(log or ""), "dashboard": dashboard}
     return run_ros(parameters, typer.echo, **options)
 
 

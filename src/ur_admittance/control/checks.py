@@ -12,7 +12,7 @@ from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
 from ur_admittance.params.schema import Safety
 
-FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate")
+FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source")
 FIXED_WHILE_ACTIVE = ("gravity", "sensor.sign", "sensor.rotation", "sensor.position")  # nobody remounts a moving arm
 FELT_THROUGH = ("sensor.bias", "tool.mass", "tool.center_of_mass")  # what is taken off the reading
 SLACK = (0.05, 0.005)  # [N, Nm] by which a change may be felt in any case, as one step of auto_zero is
@@ -30,6 +30,12 @@ def check_live(present: Parameters, wanted: Parameters, active: bool = False) ->
             raise ParameterError(f"{name}: changes only while unconfigured; call cleanup() first.", name)
         if active and name in FIXED_WHILE_ACTIVE:
             raise ParameterError(f"{name}: changes only while the arm is not active; deactivate first.", name)
+        if active and name == "tool.tcp" and present.at_probe:
+            raise ParameterError(
+                f"tool.tcp: the wrench of sensor.source = {present.sensor.source} is about the TCP of its sender; "
+                "deactivate, change both, then activate.",
+                name,
+            )
 
 
 def changes(present: Parameters, wanted: Parameters) -> list[str]:

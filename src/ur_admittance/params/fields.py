@@ -32,6 +32,8 @@ Switch = Annotated[bool, Strict()]
 # A name of a joint or frame as ROS and URDF files use them
 Name = Annotated[str, Strict(), Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$", max_length=200)]
 
+Text = Annotated[str, Strict(), Field(max_length=200)]
+
 OrUnset = Annotated[T | None, BeforeValidator(_nan_is_unset)]
 Two = Annotated[tuple[T, ...], Len(2, 2)]
 Three = Annotated[tuple[T, ...], Len(3, 3)]

@@ -77,6 +77,8 @@ def _arm(record: np.void, p: Parameters, model: RobotModel) -> None:
     record["chain_rotation"] = np.concatenate([model.chain_rotation[:6], [X6.rotation]])
     record["chain_position"] = np.concatenate([model.chain_position[:6], [X6.position]])
     T_flange_sensor = Pose(rotation_from_rpy(p.sensor.rotation), np.array(p.sensor.position))
+    if p.at_probe:
+        T_flange_sensor = T_flange_tcp
     T_tcp_sensor = T_flange_tcp.inverse() @ T_flange_sensor
     record["R_tcp_sensor"] = T_tcp_sensor.rotation
     record["p_tcp_sensor"] = T_tcp_sensor.position

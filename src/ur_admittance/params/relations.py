@@ -1,6 +1,7 @@
 """What must hold between parameters, beyond the bounds of each one."""
 
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,9 @@ Bounds = tuple[float | None, ...]
 
 COEFFICIENT = "admittance.filter_coefficient"
 CUTOFF = "admittance.filter_cutoff_hz"
+LARGEST_MASS = 50.0  # [kg] the strongest arm carries 35
+LARGEST_LEVER = 1.0  # [m] centre of mass from the sensor; noise of a light tool made 2.6 m of it, in a published file
+SOURCE = re.compile(r"builtin|raw|external|simulation|netft:[^\s:/]+|robotiq:/\S+|(probe:)?/[A-Za-z0-9_/]+")
 GRAVITY = (9.7, 9.9)  # [m/s2] more than the range on the surface of the Earth; catches (0, 0, -1)
 
 
@@ -52,10 +56,41 @@ def check_relations(p: "Parameters") -> "Parameters":
         raise refuse("sensor.sign", p.sensor.sign, "must be 1 or -1")
     if not GRAVITY[0] <= math.hypot(*p.gravity) <= GRAVITY[1]:
         raise refuse("gravity", p.gravity, f"its norm must be {GRAVITY[0]} to {GRAVITY[1]} (turn it, don't scale it)")
+    _check_tool(p)
+    _check_source(p)
     for name in p.joints:
         if p.joints.count(name) > 1:
             raise refuse("joints", p.joints, f"must be six different names; {name} appears twice")
     return p
+
+
+def _check_tool(p: "Parameters") -> None:
+    if p.tool.mass > LARGEST_MASS:
+        raise refuse("tool.mass", p.tool.mass, f"must be at most {LARGEST_MASS:g}; check the unit")
+    lever = math.hypot(*p.tool.center_of_mass)
+    if lever > LARGEST_LEVER:
+        must = (
+            f"is {lever:.3g} m from the sensor, must be at most {LARGEST_LEVER:g}; calibrate again with a heavier tool"
+        )
+        raise refuse("tool.center_of_mass", p.tool.center_of_mass, must)
+
+
+def _check_source(p: "Parameters") -> None:
+    """A wrench at the probe is compensated: nothing may be taken off it a second time."""
+    source = p.sensor.source
+    if source and not SOURCE.fullmatch(source):
+        known = "builtin, raw, netft:ADDRESS, robotiq:/DEVICE, a topic such as /netft/raw_sensor, or probe:/TOPIC"
+        raise refuse("sensor.source", source, f"must be empty, {known}")
+    if not p.at_probe:
+        return
+    twice = {
+        "tool.mass": p.tool.mass, "sensor.bias": p.sensor.bias, "sensor.rotation": p.sensor.rotation,
+        "sensor.position": p.sensor.position, "tool.inertia_compensation": p.tool.inertia_compensation,
+    }  # fmt: skip
+    for name, value in twice.items():
+        if any(value) if isinstance(value, tuple) else value:
+            none = "false" if value is True else "0"
+            raise refuse(name, value, f"must be {none}: the wrench of sensor.source = {source} is compensated already")
 
 
 def _check_order(lower_name: str, lower: Bounds | None, upper_name: str, upper: Bounds | None) -> None:

@@ -33,6 +33,7 @@ SECTION = "ros__parameters"
 EVERY_NODE = "/**"
 DOCUMENTS_NODE = "/ur_admittance_controller"  # what the design documents call the node: taken where ours has no section
 INCLUDE = "include"  # a file name or a list of them; this file has the last word
+SOURCE = "sensor.source"  # a calibration holds for the sensor that it was made with
 LARGEST_FILE = 1_000_000  # [bytes] a parameter file has a few kilobytes
 
 # Parameters that every ROS node has by itself; they appear in the same file and are not ours to judge.
@@ -96,6 +97,13 @@ def _resolved(text: str, file: str, node: str | None, folder: Path | None) -> di
         if INCLUDE in found:
             raise ParameterError(f"{path}:{found[INCLUDE].line}: an included file must not include another", INCLUDE)
         included |= found
+    source = own.get(SOURCE)
+    if source and SOURCE in included and included[SOURCE].value != source.value:
+        raise ParameterError(
+            f"{file}:{source.line}: {SOURCE} = {source.value}: {included[SOURCE].file} was made with "
+            f"{included[SOURCE].value}; calibrate again, or use that source",
+            SOURCE,
+        )
     return included | own
 
 

@@ -11,6 +11,7 @@ from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import LifecycleError, RobotError
 from ur_admittance.model.table import nearest_model
 from ur_admittance.params import Parameters
+from ur_admittance.robots.ros.inputs import wrench_topic
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.zeroing import zero_in_driver
 from ur_admittance.ros.control_thread import ControlThread
@@ -35,6 +36,7 @@ class CompliantArm:
             base_link=p.base_link,
             tip_link=p.tip_link,
             joints=tuple(p.joints),
+            wrench_topic=wrench_topic(node, p.sensor.source),
             output=node.option("output"),
             controller=node.option("controller"),
             trajectory_duration=p.trajectory_duration,

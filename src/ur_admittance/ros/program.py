@@ -3,13 +3,26 @@
 from collections.abc import Callable
 from typing import Any
 
+from ur_admittance.errors import ParameterError
 from ur_admittance.params import Parameters
 from ur_admittance.ros.admittance_node import AdmittanceNode
+from ur_admittance.ros.options import OPTIONS
+from ur_admittance.ros.parameters import option_value
 from ur_admittance.ros.run import run
+
+OWN = ("activate", "duration")  # of the program
 
 
 def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) -> int:
-    """Configured and activated by itself. Returns the exit code."""
+    """Configured and activated by itself; options: of the node. Returns the exit code."""
+    for name, value in options.items():
+        if name in OPTIONS:
+            default, _, *bounds = OPTIONS[name]
+            options[name] = option_value(name, default, value, *bounds)
+        elif name not in OWN:
+            raise ParameterError(
+                f"{name} is not an option of admittance_node: must be one of {', '.join(OPTIONS)}.", name
+            )
     nodes: list[AdmittanceNode] = []
 
     def make() -> AdmittanceNode:

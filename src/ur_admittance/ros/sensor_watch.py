@@ -36,6 +36,11 @@ class SensorWatch:
         node, inputs = self._node, robot.inputs
         if inputs is None:
             return
+        if node.parameters.at_probe:
+            self._place = None
+            node.get_logger().info(f"the wrench of {inputs.wrench_source()} is compensated, and about the TCP")
+            inputs.only_frame = inputs.wrench_frame
+            return
         sensor = node.parameters.sensor
         self._given = {
             name: value

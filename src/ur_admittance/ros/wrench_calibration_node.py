@@ -9,6 +9,7 @@
 
 import sys
 import threading
+from dataclasses import replace
 
 from std_msgs.msg import String
 
@@ -77,6 +78,7 @@ class WrenchCalibrationNode(ArmNode):
             result = session.dated(identify(self._readings, self.parameters))
             self._readings.clear()
         path = self.option("output_file")
+        result = replace(result, source=self.resolve_topic_name(RAW_TOPIC))
         save_calibration(result, path)
         self.get_logger().info(f"\n{result}")
         self._say(f"done: mass {result.mass:.3f} kg, residual {result.residual_force:.3f} N; written to {path}")

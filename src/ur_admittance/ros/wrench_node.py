@@ -19,6 +19,7 @@ from ur_admittance.core.records import Status
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import LifecycleError
 from ur_admittance.params import Parameters
+from ur_admittance.robots.ros.inputs import wrench_topic
 from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
 from ur_admittance.ros.monitor import WrenchStream
 from ur_admittance.ros.parameters import Option
@@ -51,8 +52,11 @@ class WrenchNode(ArmNode):
         if self.controller is not None:
             self.controller.replace_parameters(candidate)
 
+    def in_force(self) -> Parameters:
+        return self.parameters if self.controller is None else self.controller.parameters  # auto_zero changes them
+
     def work(self) -> int:
-        with self.robot(RAW_TOPIC) as robot:
+        with self.robot(wrench_topic(self, self.parameters.sensor.source, RAW_TOPIC)) as robot:
             SensorWatch(self).configure(robot)
             frame = robot.inputs.wrench_frame if robot.inputs is not None else ""
             self._sensor = WrenchStream(self, SENSOR_TOPIC, frame or self.parameters.ft_frame)

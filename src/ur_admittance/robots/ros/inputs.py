@@ -16,6 +16,7 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
 from ur_admittance.core.views import vector
+from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
 from ur_admittance.robots.ros.polled import Polled, Waiter
 
@@ -26,6 +27,20 @@ WRENCH_TOPIC = "/wrist_ft_sensor"
 CLOCK_TOPIC = "/clock"
 CLOCK_SET_NS = 500_000_000  # a larger change is not a late message: somebody has set a clock
 DRIFT_NS = 10_000  # between two looks 50 ms apart: 200 ppm, more than clocks differ by
+
+
+def wrench_topic(node: Node, source: str, default: str = WRENCH_TOPIC) -> str:
+    """Where to listen: the topic of sensor.source, or the default where it names none. RobotError: it is no topic, or
+    the default was remapped to another one, for which the calibration does not hold."""
+    topic = source.removeprefix("probe:")
+    if not topic:
+        return default
+    if not topic.startswith("/"):
+        raise RobotError(f"sensor.source = {source}: here the wrench comes from a topic; calibrate with it.")
+    listens = node.resolve_topic_name(default)
+    if listens not in (default, topic):
+        raise RobotError(f"sensor.source = {source}: was calibrated, but {default} is remapped to {listens}.")
+    return topic
 
 
 class Inputs:

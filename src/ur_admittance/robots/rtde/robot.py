@@ -94,6 +94,11 @@ class RtdeRobot(Robot):
         self._info = RobotInfo(name, self.model, ready.rate, joints, ready.emulated, tuple(sentences))
         return self._info
 
+    @property
+    def source(self) -> str:
+        """Where the wrench comes from, as sensor.source has it."""
+        return self.settings.sensor if self.sensor is None else self.sensor.source
+
     def clock(self) -> RobotClock:
         return RobotClock(self)
 

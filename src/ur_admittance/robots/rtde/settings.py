@@ -19,6 +19,8 @@ SERVOJ_GAIN = 1000.0  # allowed 100 to 2000
 class WrenchSource(Protocol):
     """An external force/torque sensor: ``robots.sensors`` has readers."""
 
+    source: str  # its name in calibrations, as sensor.source has it
+
     def start(self) -> None: ...
     def stop(self) -> None: ...
     def latest(self) -> tuple[tuple[float, ...], float]:

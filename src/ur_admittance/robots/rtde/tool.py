@@ -93,14 +93,21 @@ def doubts(force: np.ndarray) -> list[str]:
     ]
 
 
-def check_parameters(parameters: Parameters, settings: RtdeSettings) -> None:
-    """The built-in wrench is compensated and given about the flange: neither may be done twice."""
-    if settings.sensor != "builtin":
+def check_parameters(parameters: Parameters, source: str) -> None:
+    """A calibration holds for its own source. Without one, the built-in wrench is compensated and given about the
+    flange: neither may be done twice."""
+    calibrated = parameters.sensor.source
+    if calibrated and calibrated != source:
+        raise RobotError(
+            f"sensor.source = {calibrated}: tool and bias were calibrated with it, so the wrench of {source} would be "
+            f"wrong; run with --sensor {calibrated}, or calibrate again."
+        )
+    if source != "builtin" or calibrated:
         return
     if parameters.tool.mass > 0.0:
         raise RobotError(
             f"tool.mass = {parameters.tool.mass:g} kg: must be 0 with the robot's compensated wrench, which has the "
-            "payload's weight removed already; or choose the sensor source 'raw'."
+            "payload's weight removed already; or run with --sensor raw."
         )
     if any(parameters.sensor.rotation) or any(parameters.sensor.position):
         raise RobotError(

@@ -6,4 +6,13 @@ They have no threads: ``latest()`` takes what has arrived since the last cycle.
 from ur_admittance.robots.sensors.netft import NetFt
 from ur_admittance.robots.sensors.robotiq import RobotiqFt
 
-__all__ = ["NetFt", "RobotiqFt"]
+
+def external_sensor(source: str) -> NetFt | RobotiqFt | None:
+    """``netft:192.168.1.1`` or ``robotiq:/dev/ttyUSB0``, as sensor.source has them; None: it is none of these."""
+    kind, _, place = source.partition(":")
+    if kind == "netft":
+        return NetFt(place)
+    return RobotiqFt(place) if kind == "robotiq" else None
+
+
+__all__ = ["NetFt", "RobotiqFt", "external_sensor"]

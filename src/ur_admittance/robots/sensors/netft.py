@@ -37,6 +37,7 @@ class NetFt:
     ) -> None:
         """counts [1/N, 1/Nm]; None: ask the sensor's web page."""
         self.host, self.port = host, port
+        self.source = f"netft:{host}"
         self._counts = (counts_per_force, counts_per_torque)
         self._scale: tuple[float, float] = (0.0, 0.0)
         self.reading = Reading()

@@ -39,6 +39,7 @@ class RobotiqFt:
 
     def __init__(self, device: str) -> None:
         self.device = device
+        self.source = f"robotiq:{device}"
         self.reading = Reading()
         self._file = -1
         self._buffer = bytearray()
