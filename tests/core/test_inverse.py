@@ -199,10 +199,9 @@ def test_hard_pushes_from_any_pose_keep_speed_and_acceleration_of_the_tool(ideal
         twist = arm.run(5.0, push=np.repeat(pushes.reshape(10, 6), 250, axis=0))["twist"].reshape(-1, 2, 3)
         fastest = np.maximum(fastest, np.linalg.norm(twist, axis=2).max(axis=0))
         accelerations.append(np.linalg.norm(np.diff(twist, axis=0), axis=2) / arm.dt)
-    assert (fastest / arm.p["max_velocity"] < 1.03).all()
-    share = np.concatenate(accelerations) / arm.p["max_acceleration"]
-    assert share.max() < 2.5  # joint accelerations have the last word, for moments at the edge of reach
-    assert (share > 1.1).mean() < 1e-3
+    assert (fastest / arm.p["max_velocity"] > 0.99).all()  # the bounds are really reached
+    assert (fastest / arm.p["max_velocity"] < 1.02).all()
+    assert (np.concatenate(accelerations) / arm.p["max_acceleration"]).max() < 1.05
 
 
 def test_forward_kinematics_agree_with_pinocchio():

@@ -1,7 +1,11 @@
 """Files, modules and tests that are mentioned anywhere exist: pages, readme, docstrings and comments."""
 
+import importlib.util
 import re
 from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "src" / "ur_admittance"
@@ -20,7 +24,12 @@ TEXTS = sorted(
 FILE = re.compile(r"(?<![\w/.*<{-])((?:[\w-]+/)+[\w.-]+\.(?:py|json|toml))\b")
 SCRIPT = re.compile(r"\bpython ((?:docs|benchmarks|examples|scripts)/[\w./-]+)")
 MODULE = re.compile(r"(?<![\w./])ur_admittance((?:\.[A-Za-z_]\w*)+)")
-TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
+
+_spec = importlib.util.spec_from_file_location("claims", ROOT / "docs" / "claims.py")
+assert _spec is not None
+assert _spec.loader is not None
+claims = importlib.util.module_from_spec(_spec)
+_spec.loader.exec_module(claims)
 
 
 def exists(path: str) -> bool:
@@ -60,12 +69,18 @@ def test_a_file_or_module_that_does_not_exist_is_noticed():
 
 
 def test_every_guarantee_names_tests_and_they_exist():
-    page = (ROOT / "docs" / "questions" / "guarantees.md").read_text()
-    always = page[page.index("## Always") : page.index("## In time")].split("\n- **")[1:]
-    assert len(always) == 11
-    assert [guarantee for guarantee in always if not TEST.search(guarantee)] == []
-    for file, test in TEST.findall(page):
-        assert f"\ndef {test}(" in (ROOT / "tests" / file).read_text(), f"{file}::{test}"
+    pages = {str(path): claims.unproven(path.read_text()) for path in (ROOT / "docs").rglob("*.md")}
+    assert {page: found for page, found in pages.items() if found} == {}
+
+
+def test_a_guarantee_without_a_test_is_noticed_and_ends_the_build():
+    page = "\n## Always\n\n- **It holds.** Truly.\n- **It stays.** See `core/test_law.py::test_of_nothing`.\n"
+    assert claims.unproven(page) == [
+        "there is no test core/test_law.py::test_of_nothing",
+        "no test is named for: It holds.** Truly.",
+    ]
+    with pytest.raises(SystemExit, match=r"x\.md: there is no test"):
+        claims.on_page_markdown(page, SimpleNamespace(file=SimpleNamespace(src_uri="x.md")), None, None)
 
 
 def test_the_layers_of_the_contributing_page_are_those_of_the_contract():

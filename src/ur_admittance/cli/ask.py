@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from ur_admittance.cli.values import assignments
 from ur_admittance.errors import LifecycleError
 from ur_admittance.runtime.registry import DEFAULT_NAME
 
@@ -13,14 +14,18 @@ PATIENCE_S = 2.0  # a loop that runs answers within a cycle
 def ask(
     request: Annotated[
         str,
-        typer.Argument(help="activate, deactivate, stop, reset_fault, retreat, latch_reference or zero_ft_sensor."),
+        typer.Argument(
+            help="activate, deactivate, stop, reset_fault, retreat, latch_reference, zero_ft_sensor, or a new value "
+            "of a parameter: admittance.mass=4."
+        ),
     ],
     name: Annotated[str, typer.Option(help="Name of the controller; that of `demo` is demo.")] = DEFAULT_NAME,
 ) -> None:
     """Ask a running controller (`run`, `demo`, ROS 2) for something; its answer says what is in the way."""
     from ur_admittance.runtime.mailbox import send
 
-    answer = send({"request": request}, name, timeout=PATIENCE_S)
+    message = {"set": assignments([request])} if "=" in request else {"request": request}
+    answer = send(message, name, timeout=PATIENCE_S)
     if not answer.accepted:
         raise LifecycleError(answer.text)
     typer.echo(answer.text)
