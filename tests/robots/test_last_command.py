@@ -12,7 +12,7 @@ from ur_admittance.core.records import SAMPLE, STOPPED, Mode, new
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.loop import LoopError, run
 
-from .test_contract import ROBOTS, end_of_processes  # noqa: F401
+from .test_contract import ROBOTS, emulator, end_of_processes, sim_node  # noqa: F401
 
 SPEED = 0.1  # [m/s]
 CYCLES = 150  # in motion before something fails
@@ -29,6 +29,13 @@ for kind, make in ROBOTS.items():
     few = not kind.startswith("simulated") and not os.environ.get("SWEEP")
     chosen = random.sample(all_faults, SLOW_TO_START) if few else all_faults
     CASES += [pytest.param(make, *fault, id=f"{kind}, {' '.join(fault)}") for fault in chosen]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def fresh_processes(end_of_processes):  # noqa: F811
+    """Those of other tests have ended."""
+    emulator.cache_clear()
+    sim_node.cache_clear()
 
 
 class Trouble:
@@ -126,13 +133,11 @@ def test_whatever_fails_between_two_steps_the_last_command_is_a_stop_and_the_arm
             robot.stop()
         rest = robot.clock()
         rest.start()
-        for _ in range(3):
+        places = []
+        for _ in range(100):
             rest.wait()
             robot.read(sample)
-        q = np.array(sample["q"][0])
+            places.append(np.array(sample["q"][0]))
         assert np.abs(sample["qd"]).max() < STOPPED
-        for _ in range(50):
-            rest.wait()
-            robot.read(sample)
-        assert np.abs(sample["q"][0] - q).max() < 1e-4
+        assert np.abs(places[-1] - places[50]).max() < 1e-4  # after what swings has settled
         assert not sent or sent[-1] == 0.0

@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from .watched import NAMES
+from .test_outputs import SPEED, hold_push
+from .watched import NAMES, steady_speed
 
 pytest.importorskip("rclpy")
 
@@ -58,6 +59,35 @@ def test_the_pipeline_removes_the_tool_and_moves_the_wrench_to_the_probe(process
     time.sleep(1.0)
     client.until(lambda: client.trigger("/wrench_node/zero_ft_sensor").success, 10, "a new zero")
     assert np.linalg.norm(newest(client, sensor)[:3]) < 0.05
+
+
+PROBE = {"sensor.source": "probe:/netft/proc_probe", "tool.tcp": [*TCP, 0.0, 0.0, 0.0]}
+
+
+def test_the_wrench_at_the_probe_drives_the_arm_as_the_law_says(processes, setup_of, patient, position):
+    processes.start("sim_node", SIM_TOOL)
+    tool = {"tool.mass": MASS, "tool.center_of_mass": COM, "tool.tcp": [*TCP, 0.0, 0.0, 0.0]}
+    late = {name: value for name, value in patient.items() if name.startswith("safety.")}
+    processes.start("wrench_node", {**tool, **late}, {"/netft/raw_sensor": "/wrist_ft_sensor"})
+    processes.start("admittance_node", {**patient, **PROBE})
+    arm = setup_of(processes)
+    arm.bring_up()
+    before = position(arm.joint_state())
+    hold_push(arm)
+    begin = time.monotonic()
+    time.sleep(3.0)
+    arm.still()
+    assert steady_speed(arm.joints, begin + 1.0, begin + 2.0) == pytest.approx(SPEED, rel=0.05)
+    moved = position(arm.joint_state()) - before
+    assert np.abs(moved[[0, 2]]).max() < 0.05 * moved[1]
+
+
+def test_a_wrench_at_the_probe_is_not_compensated_twice(processes):
+    node = processes.start("admittance_node", {**PROBE, "tool.mass": MASS})
+    assert node.wait(timeout=60) == 2
+    assert (
+        "tool.mass = 1.2 kg: must be 0: the wrench of sensor.source = probe:/netft/proc_probe" in node.log.read_text()
+    )
 
 
 def test_the_signal_generator_plays_a_sensor_in_base_axes(processes, setup_of, client):
