@@ -173,13 +173,28 @@ def limits() -> str:
     return rows(["bit", "name"], [[int(limit), f"`{limit.name}`"] for limit in Limit if limit])
 
 
+RECORDS = [
+    "SAMPLE",
+    "COMMAND",
+    "STATE",
+    "KNOWN",
+    "CONTACT",
+    "POWER",
+    "IMPACT",
+    "OSCILLATION",
+    "HIT",
+    "PARAMS",
+    "SHAPES",
+]
+
+
 def records() -> str:
     """Fields of the four records, and of those inside them, with the comments that stand beside them in the source."""
     core = DOCS.parent / "src" / "ur_admittance" / "core"
     files = ("records.py", "contact_record.py", "known_record.py", "shapes_record.py")
     source = "".join((core / file).read_text() for file in files)
     text = []
-    for name in ("SAMPLE", "COMMAND", "STATE", "CONTACT", "POWER", "IMPACT", "OSCILLATION", "HIT", "PARAMS", "SHAPES"):
+    for name in RECORDS:
         block = source[source.index(f"{name} = np.dtype(") :]
         block = block[: block.index("align=True")]
         fields = re.findall(r'^\s+\("(\w+)", (\w+)(?:, ([^)]+\)?))?\),(?:  # (.*))?$', block, re.MULTILINE)
