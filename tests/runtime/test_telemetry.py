@@ -1,6 +1,7 @@
 """The ring: what readers see is whole, and what they do is nothing to the writer."""
 
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -252,6 +253,22 @@ def test_realtime_publishing_is_not_delayed_by_readers_that_are_slow_stopped_or_
         assert slow.poll() is None
     assert together < 5.0 * alone + 20e-6
     assert together < 0.5e-3  # a quarter of the cycle even on a machine that is busy with other things
+
+
+def test_publishing_never_waits_for_a_reader_that_is_slow_stopped_or_killed(name, controller, child):
+    """Not once in thousands of records does the system take the processor away because this thread waits."""
+    loop = new(LOOP)
+    with TelemetryWriter(name, rate=500.0) as writer:
+        slow, stopped, killed = (child(SLOW_READER, name) for _ in range(3))
+        os.kill(stopped.pid, signal.SIGSTOP)
+        killed.kill()
+        writer.publish(controller, loop)
+        before = resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
+        for _ in range(20_000):
+            writer.publish(controller, loop)
+        assert resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw - before <= 2  # the interpreter's own lock
+        os.kill(stopped.pid, signal.SIGCONT)
+        assert slow.poll() is None
 
 
 def test_publishing_costs_a_small_part_of_its_budget(name, controller):
