@@ -2,7 +2,8 @@
 
 Every message is a plan that begins with the command and ends at a standstill:
 
-    q(t) = q + qd (t - t^2 / 2T)     t <= T = max(shortest, max |qd| / BRAKING); then rest
+    q(t) = q + qd t                          t <= H = HOLD_S
+    q(t) = q + qd (t - (t - H)^2 / 2T)       t <= H + T, T = max(shortest, max |qd| / BRAKING); then rest
 
 A program that dies, or a computer that pauses, leaves an arm that brakes by itself. Whatever comes after such a pause,
 or after a jump of the command (the controller has started again at the arm), goes on from there: `Seam`.
@@ -17,6 +18,7 @@ from ur_admittance.runtime.braking import BRAKING
 
 Array = NDArray[np.float64]
 
+HOLD_S = 0.01  # a message may be that late without a change of speed: 2.5 mm at 0.25 m/s
 CATCH_UP = 0.05  # [rad/s] with which a joint closes the gap of a jump: 40 mm/s at the end of a UR5e's reach
 FASTER = 1.1  # of the commanded speed: the time between two commands differs from that between their samples
 LONGEST_STEP = 3.0  # periods: a longer pause allows no longer step
@@ -32,13 +34,13 @@ class Plan(Protocol):
 
 
 class Braking:
-    """From the command to rest with constant deceleration."""
+    """From the command to rest: HOLD_S at its speed, then constant deceleration."""
 
     def __init__(self, shortest: float = 0.0) -> None:
-        """shortest: least time of it [s]."""
+        """shortest: least time of the deceleration [s]."""
         self.shortest = shortest
-        self.q, self.qd, self.rest = np.zeros(6), np.zeros(6), np.zeros(6)
-        self.time = shortest  # [s]
+        self.q, self.qd, self.held, self.rest = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
+        self.time = shortest  # of the deceleration [s]
         self._begun = 0.0  # [s]
 
     def begin(self, q: Array, qd: Array, now: float) -> None:
@@ -46,12 +48,15 @@ class Braking:
         self._begun = now
         self.time = braking_time(qd, self.shortest)
         self.q[:], self.qd[:] = q, qd
+        np.multiply(qd, HOLD_S, out=self.held)
+        self.held += q
         np.multiply(qd, 0.5 * self.time, out=self.rest)
-        self.rest += q
+        self.rest += self.held
 
     def at(self, now: float) -> Array:
         t = now - self._begun
-        return self.q + (t - t * t / (2.0 * self.time)) * self.qd if t < self.time else self.rest.copy()
+        braked = max(0.0, t - HOLD_S)
+        return self.q + (t - braked**2 / (2.0 * self.time)) * self.qd if braked < self.time else self.rest.copy()
 
 
 def braking_time(qd: Array, shortest: float) -> float:
