@@ -67,7 +67,7 @@ def test_after_a_pause_the_commands_go_on_where_the_arm_has_come_to_rest(pause):
     arm = plan.at(now)
     behind = q + 0.5  # whatever the controller believes by now
     sent = seam.next(behind, QD, now)
-    longest = (1.1 * np.abs(QD) + 0.05) * 3.0 * PERIOD
+    longest = (1.1 * np.abs(QD) + 0.05) * PERIOD
     assert (np.abs(sent - arm) <= longest + 1e-12).all()
 
 

@@ -111,7 +111,8 @@ class Inputs:
         for polled in (self._joints, self._wrench):
             names = polled.publisher_names() if polled is not None else []
             if polled is not None and len(names) > 1:
-                return f"{len(names)} nodes publish on {polled.topic} ({', '.join(sorted(names))}): must be one"
+                twice = "; one that was killed is forgotten after some 20 s" if len(set(names)) < len(names) else ""
+                return f"{len(names)} nodes publish on {polled.topic} ({', '.join(sorted(names))}): must be one{twice}"
         return ""
 
     def other_frame(self) -> str:

@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 HOLD_S = 0.01  # a message may be that late without a change of speed: 2.5 mm at 0.25 m/s
 CATCH_UP = 0.05  # [rad/s] with which a joint closes the gap of a jump: 40 mm/s at the end of a UR5e's reach
 FASTER = 1.1  # of the commanded speed: the time between two commands differs from that between their samples
-LONGEST_STEP = 3.0  # periods: a longer pause allows no longer step
+LONGEST_STEP = 3.0  # periods: after a longer pause the step is that of one period, from where the arm is by then
 REGAIN_S = 0.5  # [s] until speeds count in full again after a pause
 
 
@@ -85,10 +85,11 @@ class Seam:
         if self._sent_s < 0.0:
             elapsed, start = self.period, self._start
         else:
-            elapsed = now - self._sent_s
-            start = self.q if elapsed < self._longest else self.plan.at(now)
+            elapsed, start = now - self._sent_s, self.q
         self._sent_s = now
-        step_s = min(max(elapsed, self.period), self._longest)
+        step_s = max(elapsed, self.period)
+        if elapsed >= self._longest:  # the arm has gone on without us
+            step_s, start = self.period, self.plan.at(now)
         self.qd[:] = qd
         for wanted, last, speed in zip(q.tolist(), start.tolist(), qd.tolist(), strict=True):  # 6 numbers: no arrays
             if not abs(wanted - last) <= (FASTER * abs(speed) + CATCH_UP) * step_s:
