@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.robots.ros.guard import LAST_COMMANDS, NUMBERS, PERIOD_S, SILENCE_S, SPEEDS, Watch
-from ur_admittance.robots.ros.seam import CATCH_UP, Braking, Seam, SpeedSeam
+from ur_admittance.robots.ros.seam import CATCH_UP, HOLD_S, Braking, Seam, SpeedSeam
 from ur_admittance.runtime.braking import BRAKING
 
 PERIOD = 0.002
@@ -17,8 +17,9 @@ def test_a_plan_begins_with_the_command_and_ends_at_rest_with_constant_braking()
     assert plan.at(7.0) == pytest.approx(np.ones(6))
     path = np.array([plan.at(t) for t in 7.0 + np.arange(0.0, 0.2, 1e-4)])
     speed = np.diff(path, axis=0) / 1e-4
-    assert speed[0] == pytest.approx(QD, rel=1e-2)
-    assert np.abs(np.diff(speed[:600, 0])) / 1e-4 == pytest.approx(BRAKING, rel=1e-3)
+    held = round(HOLD_S / 1e-4)
+    assert speed[:held] == pytest.approx(np.tile(QD, (held, 1)))
+    assert np.abs(np.diff(speed[held + 1 : 600, 0])) / 1e-4 == pytest.approx(BRAKING, rel=1e-3)
     assert path[-1] == pytest.approx(plan.rest)
     assert np.abs(speed[-1]).max() == 0.0
 
@@ -27,7 +28,7 @@ def test_a_slow_command_comes_to_rest_in_the_shortest_time_not_sooner():
     plan = Braking(shortest=0.04)
     plan.begin(np.zeros(6), 0.01 * QD, 0.0)
     assert plan.time == 0.04
-    assert plan.rest == pytest.approx(0.01 * QD * 0.02)
+    assert plan.rest == pytest.approx(0.01 * QD * (HOLD_S + 0.02))
 
 
 def test_commands_whose_speed_explains_them_are_sent_as_they_are():
@@ -66,7 +67,7 @@ def test_after_a_pause_the_commands_go_on_where_the_arm_has_come_to_rest(pause):
     arm = plan.at(now)
     behind = q + 0.5  # whatever the controller believes by now
     sent = seam.next(behind, QD, now)
-    longest = (1.1 * np.abs(QD) + 0.05) * 3.0 * PERIOD
+    longest = (1.1 * np.abs(QD) + 0.05) * PERIOD
     assert (np.abs(sent - arm) <= longest + 1e-12).all()
 
 

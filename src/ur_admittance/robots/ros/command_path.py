@@ -131,7 +131,7 @@ class CommandPath:
             return VelocityOutput(self._node, topic)
         if self._kind == "action":
             return ActionOutput(self._node, self._names, self._shortest, topic, self._stamp_ns)
-        return TrajectoryOutput(self._node, self._names, self._shortest, topic)
+        return TrajectoryOutput(self._node, self._names, self._shortest, topic, self._stamp_ns)
 
     def _join_output(self) -> None:
         plan = self.output.plan

@@ -26,7 +26,8 @@ JOINT_TOPIC = "/joint_states"
 WRENCH_TOPIC = "/wrist_ft_sensor"
 CLOCK_TOPIC = "/clock"
 CLOCK_SET_NS = 500_000_000  # a larger change is not a late message: somebody has set a clock
-DRIFT_NS = 10_000  # between two looks 50 ms apart: 200 ppm, more than clocks differ by
+LOOK_NS = 50_000_000  # between two looks at the sender's clock
+DRIFT_NS = 10_000  # between two looks: 200 ppm, more than clocks differ by
 
 
 def wrench_topic(node: Node, source: str, default: str = WRENCH_TOPIC) -> str:
@@ -62,6 +63,7 @@ class Inputs:
         self._sim_ns = -1  # unknown
         self._joint_taken = b"", 0  # the newest joint state, and when it was taken [ns]
         self._ahead_ns: int | None = None  # the sender's clock, of ours
+        self._looked_ns = 0  # at the sender's clock, by ours
         self.begin()
 
     def begin(self) -> None:
@@ -97,16 +99,23 @@ class Inputs:
 
     def sender_ns(self, now: float) -> int:
         """ROS time of whoever publishes the joint states at a time [s] of `now_ns`; 0: they have none. The messages
-        that took least time say how far its clock is ahead of ours; each call may learn from one."""
+        that took least time say how far its clock is ahead of ours."""
+        now_ns = round(1e9 * now)
+        if self._ahead_ns is None or not 0 <= now_ns - self._looked_ns < LOOK_NS:
+            self._looked_ns = now_ns
+            self._look_at_sender()
+        return 0 if self._ahead_ns is None else self._ahead_ns + now_ns
+
+    def _look_at_sender(self) -> None:
         data, taken_ns = self._joint_taken
         stamp_ns = Reader(data).time_ns() if data else 0
-        if stamp_ns == 0:
-            return 0
         ahead = stamp_ns - taken_ns
-        if self._ahead_ns is None or abs(ahead - self._ahead_ns) > CLOCK_SET_NS:
+        if stamp_ns == 0:
+            self._ahead_ns = None
+        elif self._ahead_ns is None or abs(ahead - self._ahead_ns) > CLOCK_SET_NS:
             self._ahead_ns = ahead
-        self._ahead_ns = max(ahead, self._ahead_ns - DRIFT_NS)
-        return self._ahead_ns + round(1e9 * now)
+        else:
+            self._ahead_ns = max(ahead, self._ahead_ns - DRIFT_NS)
 
     def wrench_source(self) -> str:
         """Topic of the wrench, and the nodes that publish there."""
@@ -117,7 +126,8 @@ class Inputs:
         for polled in (self._joints, self._wrench):
             names = polled.publisher_names() if polled is not None else []
             if polled is not None and len(names) > 1:
-                return f"{len(names)} nodes publish on {polled.topic} ({', '.join(sorted(names))}): must be one"
+                twice = "; one that was killed is forgotten after some 20 s" if len(set(names)) < len(names) else ""
+                return f"{len(names)} nodes publish on {polled.topic} ({', '.join(sorted(names))}): must be one{twice}"
         return ""
 
     def other_frame(self) -> str:

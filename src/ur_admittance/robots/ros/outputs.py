@@ -3,7 +3,7 @@
 An output owns its topic only while it is open. Each is a message prepared once, whose numbers are patched (cdr.py).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,14 +17,15 @@ from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.guard import SUFFIX, Guard
 from ur_admittance.robots.ros.polled import COMMANDS, incompatible
-from ur_admittance.robots.ros.seam import Braking, Plan
+from ur_admittance.robots.ros.seam import HOLD_S, Braking, Plan
 
 Array = NDArray[np.float64]
 
 TRAJECTORY_TOPIC = "/scaled_joint_trajectory_controller/joint_trajectory"
 VELOCITY_TOPIC = "/forward_velocity_controller/commands"
 MARKS = tuple(0.7390851332151607 + i for i in range(12))  # numbers that occur nowhere else in a message
-REST_MARKS = tuple(100.0 + mark for mark in MARKS[:6])
+HELD_MARKS = tuple(100.0 + mark for mark in MARKS)
+REST_MARKS = tuple(200.0 + mark for mark in MARKS[:6])
 MARKED_NS = 1_234_567_500_000_000  # a time of which the same is true, exact as a double in seconds
 ACKNOWLEDGE_S = 0.2
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not known yet (rcl)
@@ -127,24 +128,43 @@ class TopicOutput:
 
 
 class TrajectoryOutput(TopicOutput):
-    """Two points: the command, at once, and where the arm comes to rest if nothing follows (seam.py).
+    """Three points: the command, the same speed a moment later, and where the arm comes to rest if nothing follows
+    (seam.py).
 
     Why this shape, which every joint_trajectory_controller takes (joint_trajectory_controller.cpp, trajectory.cpp):
     a point at time 0 is the command itself, also on Humble (2.54), which samples a new message at its own time, that
     is, at the measured state when the first point lies ahead; from Jazzy on (4.x) the last point must not have a
-    speed; on master (6.8) a message that begins now replaces the old one without a bridge. The stamp 0 means now.
+    speed; on master (6.8) a message that begins now replaces the old one without a bridge.
+
+    The stamp is the time of the command on the controller's clock, so that a message that comes some milliseconds late
+    is continued where the path is by then; with the stamp 0, which means "when it comes", the arm would make up for the
+    delay in one period. From 6.8 on a stamp in the past means now.
     """
 
     kind = JointTrajectory
 
-    def __init__(self, node: Node, names: Sequence[str], shortest: float, topic: str = TRAJECTORY_TOPIC) -> None:
-        """shortest: least time to standstill [s]."""
+    def __init__(
+        self,
+        node: Node,
+        names: Sequence[str],
+        shortest: float,
+        topic: str = TRAJECTORY_TOPIC,
+        stamp_ns: Callable[[float], int] = lambda now: 0,
+    ) -> None:
+        """shortest: least time to standstill [s]; stamp_ns: the controller's time at a time of the loop [s], 0 where it
+        is not known."""
         super().__init__(node, topic)
+        self._stamp_ns = stamp_ns
         self.plan = Braking(shortest)
-        marked = [(MARKS[:6], MARKS[6:], 0.0), (REST_MARKS, (0.0,) * 6, MARKED_NS * 1e-9)]
-        self._message = Prepared(trajectory(names, marked))
-        self._q, self._qd = self._message.doubles(MARKS[:6]), self._message.doubles(MARKS[6:])
-        self._rest, self._end = self._message.doubles(REST_MARKS), self._message.time_at(MARKED_NS)
+        marked = [
+            (MARKS[:6], MARKS[6:], 0.0),
+            (HELD_MARKS[:6], HELD_MARKS[6:], HOLD_S),
+            (REST_MARKS, (0.0,) * 6, MARKED_NS * 1e-9),
+        ]
+        self._message = message = Prepared(trajectory(names, marked))
+        self._q, self._qd = message.doubles(MARKS[:6]), message.doubles(MARKS[6:])
+        self._held, self._held_qd = message.doubles(HELD_MARKS[:6]), message.doubles(HELD_MARKS[6:])
+        self._rest, self._end = message.doubles(REST_MARKS), message.time_at(MARKED_NS)
 
     def set_duration(self, duration: float) -> None:
         self.plan.shortest = duration
@@ -152,8 +172,10 @@ class TrajectoryOutput(TopicOutput):
     def send(self, q: Array, qd: Array, now: float) -> None:
         plan = self.plan
         plan.begin(q, qd, now)
-        self._q[:], self._qd[:], self._rest[:] = q, qd, plan.rest
-        self._message.set_time(self._end, max(1, int(1e9 * plan.time)))
+        self._q[:], self._qd[:] = q, qd
+        self._held[:], self._held_qd[:], self._rest[:] = plan.held, qd, plan.rest
+        self._message.set_time(self._end, int(1e9 * (HOLD_S + plan.time)) + 1)  # after the second point, always
+        self._message.set_stamp(self._stamp_ns(now))
         self._publish(bytes(self._message.data))
 
 

@@ -2,7 +2,8 @@
 
 Every message is a plan that begins with the command and ends at a standstill:
 
-    q(t) = q + qd (t - t^2 / 2T)     t <= T = max(shortest, max |qd| / BRAKING); then rest
+    q(t) = q + qd t                          t <= H = HOLD_S
+    q(t) = q + qd (t - (t - H)^2 / 2T)       t <= H + T, T = max(shortest, max |qd| / BRAKING); then rest
 
 A program that dies, or a computer that pauses, leaves an arm that brakes by itself. Whatever comes after such a pause,
 or after a jump of the command (the controller has started again at the arm), goes on from there: `Seam`.
@@ -17,9 +18,10 @@ from ur_admittance.runtime.braking import BRAKING
 
 Array = NDArray[np.float64]
 
+HOLD_S = 0.01  # a message may be that late without a change of speed: 2.5 mm at 0.25 m/s
 CATCH_UP = 0.05  # [rad/s] with which a joint closes the gap of a jump: 40 mm/s at the end of a UR5e's reach
 FASTER = 1.1  # of the commanded speed: the time between two commands differs from that between their samples
-LONGEST_STEP = 3.0  # periods: a longer pause allows no longer step
+LONGEST_STEP = 3.0  # periods: after a longer pause the step is that of one period, from where the arm is by then
 REGAIN_S = 0.5  # [s] until speeds count in full again after a pause
 
 
@@ -32,13 +34,13 @@ class Plan(Protocol):
 
 
 class Braking:
-    """From the command to rest with constant deceleration."""
+    """From the command to rest: HOLD_S at its speed, then constant deceleration."""
 
     def __init__(self, shortest: float = 0.0) -> None:
-        """shortest: least time of it [s]."""
+        """shortest: least time of the deceleration [s]."""
         self.shortest = shortest
-        self.q, self.qd, self.rest = np.zeros(6), np.zeros(6), np.zeros(6)
-        self.time = shortest  # [s]
+        self.q, self.qd, self.held, self.rest = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
+        self.time = shortest  # of the deceleration [s]
         self._begun = 0.0  # [s]
 
     def begin(self, q: Array, qd: Array, now: float) -> None:
@@ -46,12 +48,15 @@ class Braking:
         self._begun = now
         self.time = braking_time(qd, self.shortest)
         self.q[:], self.qd[:] = q, qd
+        np.multiply(qd, HOLD_S, out=self.held)
+        self.held += q
         np.multiply(qd, 0.5 * self.time, out=self.rest)
-        self.rest += q
+        self.rest += self.held
 
     def at(self, now: float) -> Array:
         t = now - self._begun
-        return self.q + (t - t * t / (2.0 * self.time)) * self.qd if t < self.time else self.rest.copy()
+        braked = max(0.0, t - HOLD_S)
+        return self.q + (t - braked**2 / (2.0 * self.time)) * self.qd if braked < self.time else self.rest.copy()
 
 
 def braking_time(qd: Array, shortest: float) -> float:
@@ -80,10 +85,11 @@ class Seam:
         if self._sent_s < 0.0:
             elapsed, start = self.period, self._start
         else:
-            elapsed = now - self._sent_s
-            start = self.q if elapsed < self._longest else self.plan.at(now)
+            elapsed, start = now - self._sent_s, self.q
         self._sent_s = now
-        step_s = min(max(elapsed, self.period), self._longest)
+        step_s = max(elapsed, self.period)
+        if elapsed >= self._longest:  # the arm has gone on without us
+            step_s, start = self.period, self.plan.at(now)
         self.qd[:] = qd
         for wanted, last, speed in zip(q.tolist(), start.tolist(), qd.tolist(), strict=True):  # 6 numbers: no arrays
             if not abs(wanted - last) <= (FASTER * abs(speed) + CATCH_UP) * step_s:

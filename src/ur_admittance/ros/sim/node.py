@@ -135,21 +135,23 @@ class SimNode(Node):  # type: ignore[misc]
             try:
                 with self.lock:
                     self.driver.measures.note("late_s", late)
-                    self._cycle(steps)
+                    self._cycle(steps, clock.deadline_ns)
             except SimulationError as error:
                 self.get_logger().error(f"{error} The arm is put back to its start.")
                 with self.lock:
                     self._put(start_angles(self._value))
 
-    def _cycle(self, steps: int) -> None:
-        """Commands, physics, states. More than one step catches up after a pause of the machine."""
+    def _cycle(self, steps: int, due_ns: int) -> None:
+        """Commands, physics, states. More than one step catches up after a pause of the machine. The controllers' time
+        is that at which the cycle was due (monotonic): a computer that wakes late does not make the arm faster."""
         driver, period_ns = self.driver, round(self.period * 1e9)
         self._commands.take()
         self._take_hand()
-        start_ns = self._now_ns() - (steps - 1) * period_ns
+        simulated_time = self._clock_publisher is not None
+        now_ns = self._stamp_ns if simulated_time else due_ns + time.time_ns() - time.monotonic_ns()
         for i in range(steps):
-            driver.step(start_ns + i * period_ns)
-        self._stamp_ns = round(driver.world.time * 1e9) if self._clock_publisher is not None else time.time_ns()
+            driver.step(now_ns - (steps - 1 - i) * period_ns)
+        self._stamp_ns = round(driver.world.time * 1e9) if simulated_time else now_ns
         if self._clock_publisher is not None:
             self._clock_message.set_stamp(self._stamp_ns)
             self._clock_publisher.handle.publish_raw(bytes(self._clock_message.data))
