@@ -115,7 +115,8 @@ class CompliantArm:
         try:
             thread.call(self.controller.deactivate)
             stopped = thread.wait_for(thread.stands_still, STOP_S)
-        except RobotError:  # a loop that has failed brakes by itself and answers nobody
+        except Exception as error:  # a loop that has failed brakes by itself and answers nobody
+            self._log.warning(f"the loop ends, to stop the arm: {error}")
             stopped = False
         if stopped:
             ticks = thread.ticks
@@ -180,10 +181,13 @@ class CompliantArm:
             self.controller.deactivate()  # also a request to activate that was not served yet
             self.robot.driving = False
 
-        with contextlib.suppress(RobotError):  # a loop that has ended sends nothing any more
-            self.thread.call(silence)
-        silence()
-        self.robot.give_command_back()
+        try:
+            with contextlib.suppress(Exception):  # a loop that has ended sends nothing any more
+                self.thread.call(silence)
+            silence()
+        finally:
+            self.robot.driving = False
+            self.robot.give_command_back()
 
 
 @contextlib.contextmanager
