@@ -6,6 +6,7 @@ name = "ur_admittance_ros"
 nodes = {
     "admittance_node": "admittance_node",
     "init_robot": "init_robot",
+    "sensor_node": "sensor_node",
     "sim_node": "sim.node",
     "wrench_calibration_node": "wrench_calibration_node",
     "wrench_node": "wrench_node",

@@ -15,6 +15,7 @@ PACKAGE = Path(__file__).resolve().parents[2] / "ros2" / "ur_admittance_ros"
 NODES = {
     "admittance_node",
     "init_robot",
+    "sensor_node",
     "sim_node",
     "wrench_calibration_node",
     "wrench_node",

@@ -1,0 +1,71 @@
+"""sensor_node: a force sensor that has no driver of its own, as a topic: ATI NetFT or Robotiq FT 300.
+
+Publishes /wrist_ft_sensor (remap as needed), each reading once. Silence of the sensor is silence here: whoever listens
+notices by its own time-out. ~/zero_ft_sensor (std_srvs/Trigger) makes the present reading zero.
+"""
+
+import sys
+import threading
+import time
+
+from rclpy.node import Node
+
+from ur_admittance.errors import ParameterError
+from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
+from ur_admittance.robots.sensors import external_sensor
+from ur_admittance.ros.monitor import WrenchStream
+from ur_admittance.ros.parameters import Option, SchemaParameters
+from ur_admittance.ros.run import run
+from ur_admittance.ros.services import offer
+from ur_admittance.runtime.clock import RealTimeClock
+
+OPTIONS: dict[str, Option] = {
+    "sensor": ("", "netft:ADDRESS or robotiq:DEVICE"),
+    "frame": ("tool0", "frame_id: where the sensor's axes are"),
+    "rate": (500.0, "how often it is looked at [Hz]", 1.0, 1000.0),
+}
+
+
+class SensorNode(SchemaParameters, Node):  # type: ignore[misc]
+    """`work` is the loop; the executor serves the zero service."""
+
+    def __init__(self) -> None:
+        super().__init__("sensor_node")
+        self.told_to_end = threading.Event()
+        self.declare_options(OPTIONS)
+        sensor = external_sensor(self.option("sensor"))
+        if sensor is None:
+            raise ParameterError(
+                f"sensor = {self.option('sensor')!r}: must be netft:ADDRESS or robotiq:DEVICE.", "sensor"
+            )
+        self._sensor = sensor
+        self._stream = WrenchStream(self, WRENCH_TOPIC, self.option("frame"))
+        offer(self, zero_ft_sensor=self._zero)
+
+    def work(self) -> int:
+        sensor = self._sensor
+        sensor.start()
+        try:
+            clock, sent = RealTimeClock(self.option("rate"), spin_ns=0), 0
+            clock.start()
+            while not self.told_to_end.is_set():
+                clock.wait()
+                wrench, age = sensor.latest()
+                if sensor.reading.count != sent:
+                    sent = sensor.reading.count
+                    self._stream.send(time.time_ns() - round(1e9 * age), wrench)
+        finally:
+            sensor.stop()
+        return 0
+
+    def _zero(self) -> str:
+        self._sensor.zero()
+        return "the sensor reads zero at its present load"
+
+
+def main() -> None:
+    sys.exit(run(SensorNode))
+
+
+if __name__ == "__main__":
+    main()
