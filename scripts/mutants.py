@@ -23,9 +23,7 @@ TESTS = {  # the first whose name begins the file's
     "core/spatial.py": ["tests/core/test_spatial.py"],
     "core/quadratic.py": ["tests/core/test_quadratic.py", "tests/core/test_choose.py"],
     "core/": ["tests/core"],
-    "control/drift.py": ["tests/control", "tests/calibration/test_zeroing.py"],
-    "control/zeroing.py": ["tests/control", "tests/calibration/test_zeroing.py"],
-    "control/": ["tests/control", "tests/core/test_faults.py"],
+    "control/": ["tests/control", "tests/core/test_faults.py", "tests/calibration/test_zeroing.py"],
     "params/": ["tests/params", "tests/core/test_wrench.py", "tests/core/test_law.py"],
 }
 TIMEOUT_S = 1800.0  # a changed core is compiled anew
