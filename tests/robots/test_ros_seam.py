@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ur_admittance.robots.ros.guard import LAST_COMMANDS, NUMBERS, PERIOD_S, SILENCE_S, SPEEDS, Watch
-from ur_admittance.robots.ros.seam import CATCH_UP, HOLD_S, Braking, Seam, SpeedSeam
+from ur_admittance.robots.ros.guard import LAST_COMMANDS, LOOKS, NUMBERS, PERIOD_S, SILENCE_S, SPEEDS, Watch
+from ur_admittance.robots.ros.seam import CATCH_UP, HOLD_S, LAG_S, SLACK, Braking, Leash, Seam, SpeedSeam
 from ur_admittance.runtime.braking import BRAKING
 
 PERIOD = 0.002
@@ -85,6 +85,33 @@ def test_a_jump_of_the_command_is_approached_at_the_catch_up_speed_and_reached()
     assert (last == goal).all()
 
 
+def test_a_command_is_no_farther_from_a_standing_arm_than_a_load_bends_it():
+    """The robot is paused, or its controller is off: when it obeys again, there is no way to make up for."""
+    leash, q, arm = Leash(PERIOD), np.zeros(6), np.zeros(6)
+    for _ in range(200):  # an arm that follows, 30 ms late
+        q = q + QD * PERIOD
+        arm = q - 0.03 * QD
+        assert (leash.hold(q, QD, arm, QD) == q).all()
+        assert (leash.qd == QD).all()
+    leads = []
+    for _ in range(100):  # it stands, and the command goes on
+        q = q + QD * PERIOD
+        leads.append(np.abs(leash.hold(q, QD, arm, np.zeros(6)) - arm).max())
+    assert max(leads) <= SLACK + LAG_S * np.abs(QD).max()
+    assert leads[-1] == pytest.approx(SLACK, rel=0.01)
+    assert leash.qd[0] == 0.0
+
+
+def test_an_arm_that_is_late_on_purpose_is_not_held_back():
+    leash, delay = Leash(PERIOD, 0.08), 0.08
+    q = np.zeros((300, 6))
+    for k in range(1, 300):
+        q[k] = q[k - 1] + QD * PERIOD * min(1.0, k / 50)
+        arm = q[max(0, k - round(delay / PERIOD))]
+        moved = (arm - q[max(0, k - 1 - round(delay / PERIOD))]) / PERIOD
+        assert (leash.hold(q[k], QD * min(1.0, k / 50), arm, moved) == q[k]).all()
+
+
 def test_speeds_come_back_slowly_after_a_pause():
     seam = SpeedSeam(PERIOD, SILENCE_S)
     now = 0.0
@@ -108,11 +135,12 @@ def test_the_guard_is_silent_as_long_as_the_program_lives():
     memory, clock = np.zeros(NUMBERS), Clock()
     watch = Watch(memory, clock)
     memory[0] = 1.0
-    for _ in range(200):
+    for k in range(200):
         clock.now += PERIOD_S
         memory[1] += 1.0
         memory[SPEEDS] = QD
         assert watch.look() is None
+        assert memory[LOOKS] == k + 1  # by which the program sees that the guard does not hang
 
 
 def test_the_guard_brakes_from_the_last_speeds_to_zero_when_the_program_is_silent():

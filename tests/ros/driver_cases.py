@@ -1,5 +1,6 @@
 """What can happen to an arm that a hand pushes: each case takes a Scene and returns when it began (monotonic, [s])."""
 
+import json
 import signal
 import time
 
@@ -58,6 +59,39 @@ def protective_stop(scene):
     time.sleep(1.0)
     assert scene.client.trigger("/ur_sim/unlock").success
     assert scene.client.trigger("/ur_sim/resume").success
+    return begin
+
+
+def pause_button(scene):
+    """The hand goes on pushing while the program is paused on the pendant for a second, and resumed."""
+    scene.at_speed()
+    begin = time.monotonic()
+    assert scene.client.trigger("/ur_sim/pause").success
+    scene.setup.wait_for(life="inactive", timeout=10.0)
+    time.sleep(1.0)
+    assert scene.client.trigger("/ur_sim/resume").success
+    return begin
+
+
+def short_pause(scene):
+    """Too short to be noticed in time."""
+    scene.at_speed()
+    begin = time.monotonic()
+    assert scene.client.trigger("/ur_sim/pause").success
+    assert scene.client.trigger("/ur_sim/resume").success
+    scene.let_go()
+    return begin
+
+
+def switched_off_and_on(scene):
+    """Somebody deactivates the controller and activates it again at once."""
+    scene.at_speed()
+    begin = time.monotonic()
+    name = json.loads(scene.client.trigger("/ur_sim/report").message)["active"]
+    assert scene.client.trigger("/ur_sim/switch").success  # to none
+    assert scene.client.set_parameter("switch.to", name, "/ur_sim").successful
+    assert scene.client.trigger("/ur_sim/switch").success
+    scene.let_go()
     return begin
 
 
@@ -121,7 +155,10 @@ CASES = {
     "kill -9": kill,
     "SIGSTOP 1 s": pause,
     "protective stop, resume": protective_stop,
+    "paused on the pendant 1 s": pause_button,
+    "paused, resumed at once": short_pause,
     "controller deactivated": inactive_controller,
+    "controller off and on": switched_off_and_on,
     "driver killed, restarted": driver_dies,
     "wrench lost": spoiled(lambda relay: setattr(relay, "wrench_on", False)),
     "joint states lost": spoiled(lambda relay: setattr(relay, "joints_on", False)),

@@ -107,7 +107,7 @@ class Scene:
 
 
 def endpoint(driver, output):
-    scaled = "" if driver == "lyrical" else "scaled_"
+    scaled = "" if driver in ("lyrical", "rolling") else "scaled_"
     if output == "velocity":
         return "/forward_velocity_controller/commands"
     return f"/{scaled}joint_trajectory_controller/joint_trajectory"

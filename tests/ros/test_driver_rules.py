@@ -109,7 +109,13 @@ def test_an_end_velocity_is_refused_from_jazzy_on():
     moving = message(point(0.1, 20, qd=1e-6))
     taken = {name: [refusal(moving, JOINTS, r.end_velocity, T0) == "" for r in g.trajectory.values()]
              for name, g in GENERATIONS.items()}  # fmt: skip
-    assert taken == {"humble_2_12": [True] * 2, "humble": [True] * 2, "jazzy": [False] * 2, "lyrical": [False]}
+    assert taken == {
+        "humble_2_12": [True] * 2,
+        "humble": [True] * 2,
+        "jazzy": [False] * 2,
+        "lyrical": [False],
+        "rolling": [False],
+    }
     assert refusal(message(point(0.1, 20, qd=1e-8)), JOINTS, False, T0) == ""
 
 
@@ -160,10 +166,10 @@ def test_the_slider_slows_a_trajectory_down_but_not_a_stream(controller, scales)
     assert stream(message(point(0.1, 20))) == pytest.approx(0.01)
 
 
-def test_lyrical_starts_a_new_trajectory_from_the_old_one_and_jazzy_from_the_arm():
+def test_rolling_starts_a_new_trajectory_from_the_old_one_and_jazzy_from_the_arm():
     """The arm stands still meanwhile: the one shows a lead, the other none."""
     commands = {}
-    for name in ("jazzy", "lyrical"):
+    for name in ("jazzy", "lyrical", "rolling"):
         made = TrajectoryController(JOINTS, generation(name).trajectory[JTC], PERIOD_NS)
         made.activate(ZERO)
         for k in range(11):  # a new message after 20 ms, when the old one is at 0.01 rad
@@ -173,7 +179,22 @@ def test_lyrical_starts_a_new_trajectory_from_the_old_one_and_jazzy_from_the_arm
             command = made.update(T0 + k * PERIOD_NS, ZERO, ZERO, 1.0)
         commands[name] = command[0]
     # the old one is asked for its state of the last cycle, 0.009 rad
-    assert commands == {"jazzy": pytest.approx(0.02 * 2 / 20), "lyrical": pytest.approx(0.009 + 0.011 * 2 / 20)}
+    from_the_arm = pytest.approx(0.02 * 2 / 20)
+    blended = pytest.approx(0.009 + 0.011 * 2 / 20)
+    assert commands == {"jazzy": from_the_arm, "lyrical": from_the_arm, "rolling": blended}
+
+
+def test_lyrical_keeps_the_last_message_with_a_time_ahead_until_then():
+    made = TrajectoryController(JOINTS, generation("lyrical").trajectory[JTC], PERIOD_NS)
+    made.activate(ZERO)
+    path = []
+    for k in range(20):
+        if 1 <= k < 10:  # each of them takes the place of the one before: none is executed meanwhile
+            later = message(point(0.1, 0), point(0.2, 20), stamp_ns=T0 + (k + 3) * PERIOD_NS)
+            assert made.offer(later, T0) == ""
+        path.append(made.update(T0 + k * PERIOD_NS, ZERO, ZERO, 1.0)[0])
+    assert path[:12] == [0.0] * 12
+    assert path[12] == pytest.approx(0.1 + 0.1 * 2 / 20)
 
 
 def test_a_point_that_is_too_far_at_once_is_held_off():

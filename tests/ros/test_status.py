@@ -1,14 +1,16 @@
 """A stop of the robot is told in the robot's own word, whichever topic is heard first."""
 
+import struct
+
 import pytest
 
 pytest.importorskip("rclpy")
 
 from ur_admittance.core.records import Status
 from ur_admittance.robots.ros import status
-from ur_admittance.robots.ros.status import PROGRAM_TOPIC, SAFETY_TOPIC, RobotStatus
+from ur_admittance.robots.ros.status import PROGRAM_TOPIC, SAFETY_TOPIC, SCALING_TOPIC, RobotStatus
 
-LONGEST = 4  # looks from the stop to its word: three topics, and one look more
+LONGEST = 5  # looks from the stop to its word: four topics, and one look more
 
 
 @pytest.fixture
@@ -21,14 +23,17 @@ def told(monkeypatch, generated):
             self.topic = topic
 
         def take(self):
-            byte = messages.pop(self.topic, None)
-            return None if byte is None else bytes([0, 1, 0, 0, byte])
+            told = messages.get(self.topic)
+            value = told.pop(0) if isinstance(told, list) and told else messages.pop(self.topic, None)
+            if isinstance(value, float):
+                return bytes([0, 1, 0, 0]) + struct.pack("<d", value)
+            return bytes([0, 1, 0, 0, value]) if isinstance(value, int) else None
 
     monkeypatch.setattr(status, "Polled", Heard)
     return messages, RobotStatus(None)
 
 
-@pytest.mark.parametrize("turn", range(3))
+@pytest.mark.parametrize("turn", range(4))
 def test_a_protective_stop_is_not_taken_for_a_program_that_has_ended(told, turn):
     messages, robot = told
     for _ in range(turn):
@@ -52,5 +57,28 @@ def test_a_program_that_has_ended_is_a_stop_and_its_start_the_end_of_it(told):
     assert robot.status == Status.COMMAND_REJECTED
     assert "program on the robot is not running" in robot.word
     messages[PROGRAM_TOPIC] = 1
+    robot.poll()
+    assert robot.status == Status.COMMAND_REJECTED  # the driver has stopped its controllers meanwhile
+    robot.forget()
+    robot.poll()
+    assert robot.status == Status.OK
+
+
+def test_a_program_that_has_stopped_for_a_moment_between_two_looks_is_a_stop(told):
+    messages, robot = told
+    messages[PROGRAM_TOPIC] = [1, 0, 1]
+    for _ in range(LONGEST):
+        robot.poll()
+    assert robot.status == Status.COMMAND_REJECTED
+
+
+def test_a_program_that_is_paused_is_a_stop_and_going_on_the_end_of_it(told):
+    messages, robot = told
+    messages[PROGRAM_TOPIC], messages[SCALING_TOPIC] = 1, 0.0
+    for _ in range(LONGEST):
+        robot.poll()
+    assert robot.status == Status.COMMAND_REJECTED
+    assert "speed scaling is 0: its program is paused" in robot.word
+    messages[SCALING_TOPIC] = 3.0
     robot.poll()
     assert robot.status == Status.OK

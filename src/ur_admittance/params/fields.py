@@ -28,6 +28,7 @@ Braking = Annotated[float, Strict(), AllowInfNan(False), Ge(0.01), Le(LARGEST)]
 Nearness = Annotated[float, Strict(), AllowInfNan(False), Ge(0), Le(1)]  # [m] from the arm: all of its reach, and less
 Share = Annotated[float, Strict(), AllowInfNan(False), Gt(0), Le(1)]
 Rate = Annotated[float, Strict(), AllowInfNan(False), Ge(125), Le(1000)]  # that UR arms are driven at [Hz]
+Moment = Annotated[float, Strict(), AllowInfNan(False), Gt(0), Le(0.5)]  # [s] in which an arm nobody drives moves on
 Switch = Annotated[bool, Strict()]
 # A name of a joint or frame as ROS and URDF files use them
 Name = Annotated[str, Strict(), Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_./-]*$", max_length=200)]

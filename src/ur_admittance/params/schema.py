@@ -15,6 +15,7 @@ from ur_admittance.params import names, sentences
 from ur_admittance.params.fields import (
     Braking,
     Group,
+    Moment,
     Name,
     Nearness,
     NotNegative,
@@ -272,7 +273,7 @@ class Parameters(Group):
     safety: Safety = Safety()
     sensor: Sensor = Sensor()
     tool: Tool = Tool()
-    trajectory_duration: Positive = parameter(
+    trajectory_duration: Moment = parameter(
         0.04, "s", "least time in which the arm comes to rest when trajectories end; braking may take longer"
     )
     dynamic_parameters: Switch = parameter(True, "-", "accept parameter changes while running")

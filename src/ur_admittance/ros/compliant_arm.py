@@ -149,6 +149,7 @@ class CompliantArm:
     def reset_fault(self) -> None:
         """RobotError when the cause is still there."""
         controller = self.controller
+        self.robot.forget_stop()
         self.thread.call(controller.reset_fault)
         if not self.thread.wait_for(lambda: controller.mode != Mode.FAULT, ACTIVATION_S):
             word = self.robot.status.word if self.robot.status is not None else ""

@@ -4,7 +4,7 @@ A goal per GOAL_PERIOD_S takes the place of the one before. All of them are piec
 commands DELAY_S later: a goal has the commands of the last DELAY_S, goes on at the last speed for HOLD_S, and comes to
 rest. So the arm does what was commanded, no faster and no farther, as long as goals come in time. After a late one the
 path is joined again, at JOIN_SPEED. Goals carry the time at which they begin, on the clock of whoever publishes the
-joint states: how long a goal travels does not matter. A controller that blends (ros2_controllers 6.8 on) takes a time
+joint states: how long a goal travels does not matter. A controller that blends (ros2_controllers after 6.9) takes times
 in the past for now; there a goal without a time leads from what is being executed to the newer end of the path, and the
 time that its answer took says how late it began.
 
@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from rcl_interfaces.srv import GetParameters
+from rcl_interfaces.srv import DescribeParameters
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
@@ -42,7 +42,8 @@ JOIN_SPEED = 0.01 / OVERLAP  # [rad/s] with which a goal closes a gap in motion:
 BLEND_SHARE = 0.02  # of the speed: what a goal may add to make up for the cycle that blending loses at its beginning
 BLEND_S = 0.06  # from the beginning of a goal to its first point, where the controller blends
 SAME_RAD = 2e-5  # two ways to interpolate the same commands
-BLENDS = "allow_trajectory_replacement"  # parameter of joint_trajectory_controller since 6.8
+BLENDS = "allow_trajectory_replacement"  # parameter of joint_trajectory_controller: since 6.8 it defers, and after 6.9
+BLENDED = "blend"  # a word of its description, it blends
 ANSWER_S = 1.0
 LONGEST_WAIT_S = 0.5  # for an answer: then the next goal goes out all the same
 MOST_RETRIES = 5
@@ -122,7 +123,7 @@ class ActionOutput:
         self._kind = FollowJointTrajectory
         self.topic: str = node.resolve_service_name(action)
         self._client = ActionClient(node, FollowJointTrajectory, self.topic)
-        self._parameters = Question(node, GetParameters, self.topic.rsplit("/", 1)[0] + "/get_parameters")
+        self._parameters = Question(node, DescribeParameters, self.topic.rsplit("/", 1)[0] + "/describe_parameters")
         self._goal, self._shortest = Splines(), shortest
         self._stamp_ns, self._blends = stamp_ns, False
         self._knots: deque[Row] = deque(maxlen=round(DELAY_S / STEP_S) + 2)  # the commands, one per STEP_S
@@ -147,8 +148,8 @@ class ActionOutput:
         self._number = 0
         self._knots.clear()
         self._goal.rows = []
-        answer = self._parameters.ask(ANSWER_S, GetParameters.Request(names=[BLENDS]))
-        self._blends = answer is not None and any(value.bool_value for value in answer.values)
+        answer = self._parameters.ask(ANSWER_S, DescribeParameters.Request(names=[BLENDS]))
+        self._blends = answer is not None and any(BLENDED in one.description for one in answer.descriptors)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # goals must go out whatever /clock does
         self._timer = self._node.create_timer(GOAL_PERIOD_S, self._on_timer, clock=steady)
 

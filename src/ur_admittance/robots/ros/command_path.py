@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 
 from ur_admittance.errors import LifecycleError, RobotError
-from ur_admittance.robots.ros.action_output import ActionOutput
+from ur_admittance.robots.ros.action_output import DELAY_S, ActionOutput
 from ur_admittance.robots.ros.controllers import CANDIDATES, ControllerManager, choose, endpoint, not_active
 from ur_admittance.robots.ros.guard import SILENCE_S
 from ur_admittance.robots.ros.outputs import Output, TrajectoryOutput, VelocityOutput
-from ur_admittance.robots.ros.seam import Seam, SpeedSeam
+from ur_admittance.robots.ros.seam import Leash, Seam, SpeedSeam
 
 Array = NDArray[np.float64]
 
@@ -51,6 +51,8 @@ class CommandPath:
     def take(self, q_arm: Array) -> None:
         """Open the output, for us alone; the first command starts at the arm. RobotError, LifecycleError: no controller
         fits or is active, somebody else commands it, or nobody listens."""
+        if not np.isfinite(q_arm).all():
+            raise RobotError(f"the joint states are not finite numbers: {q_arm.tolist()} rad.")
         self._choose()
         output = self.output
         others = output.others()
@@ -73,13 +75,15 @@ class CommandPath:
     def give_back(self) -> None:
         self.output.close()
 
-    def send(self, q: Array, qd: Array, now: float) -> Array:
-        """No farther from the last command than its speed explains. Returns what was sent: angles or speeds.
-        now: the loop's time [s]."""
+    def send(self, q: Array, qd: Array, now: float, arm: tuple[Array, Array] | None) -> Array:
+        """No farther from the arm and from the last command than speeds explain. Returns what was sent: angles or
+        speeds. now: the loop's time [s]; arm: its measured angles and speeds, None where they are old."""
         if self._seam is None:
             sent = self._speed_seam.next(qd, time.monotonic())
             self.output.send(q, sent, now)
         else:
+            if arm is not None:
+                q, qd = self._leash.hold(q, qd, *arm), self._leash.qd
             sent = self._seam.next(q, qd, now)
             self.output.send(sent, self._seam.qd, now)
         return sent
@@ -131,11 +135,12 @@ class CommandPath:
             return VelocityOutput(self._node, topic)
         if self._kind == "action":
             return ActionOutput(self._node, self._names, self._shortest, topic, self._stamp_ns)
-        return TrajectoryOutput(self._node, self._names, self._shortest, topic, self._stamp_ns)
+        return TrajectoryOutput(self._node, self._names, self._shortest, topic)
 
     def _join_output(self) -> None:
         plan = self.output.plan
         self._seam = None if plan is None else Seam(self._period, plan)
+        self._leash = Leash(self._period, DELAY_S if self._kind == "action" else 0.0)
 
 
 def not_alone(topic: str, others: list[str]) -> str:

@@ -27,7 +27,8 @@ SILENCE_S = 0.05  # 25 cycles at 500 Hz: a pause that is none of the operating s
 LOOK_S = 0.005
 PERIOD_S = 0.002  # between two commands of the guard
 LAST_COMMANDS = 500  # after standstill, one second: lost messages must not leave the arm moving
-ARMED, COUNT, SPEEDS, LISTENERS, NUMBERS = 0, 1, slice(2, 8), 8, 9  # of the shared memory, doubles
+HANGS_S = 0.1  # since the guard has looked: no pause of the operating system either
+ARMED, COUNT, SPEEDS, LISTENERS, LOOKS, NUMBERS = 0, 1, slice(2, 8), 8, 9, 10  # of the shared memory, doubles
 READY_S = 20.0
 SUFFIX = "_guard"  # of the node's name
 
@@ -50,6 +51,7 @@ class Guard:
             env={**os.environ, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
         )
         os.close(descriptor)
+        self._looks, self._looked = -1.0, time.monotonic()  # its count, and when that changed [s]
 
     def wait_ready(self, timeout: float = READY_S) -> bool:
         """Whether the process has begun to watch."""
@@ -57,9 +59,12 @@ class Guard:
         assert out is not None
         return bool(select.select([out], [], [], timeout)[0] and os.read(out.fileno(), 1))
 
-    @property
-    def alive(self) -> bool:
-        return self._process.poll() is None
+    def looks(self) -> bool:
+        """Whether the process does its work."""
+        looks, now = float(self._memory[LOOKS]), time.monotonic()
+        if looks != self._looks:
+            self._looks, self._looked = looks, now
+        return now - self._looked < HANGS_S and self._process.poll() is None
 
     @property
     def listeners(self) -> int:
@@ -71,6 +76,7 @@ class Guard:
         self._memory[LISTENERS] = 0.0
         self._memory[COUNT] += 1.0
         self._memory[ARMED] = 1.0
+        self._looked = time.monotonic()
 
     def beat(self, qd: Array) -> None:
         """These speeds have just been sent."""
@@ -113,6 +119,7 @@ class Watch:
 
     def look(self) -> Array | None:
         """Speeds (6,) [rad/s] to send now, or None."""
+        self._memory[LOOKS] += 1.0
         count, now = float(self._memory[COUNT]), self._now()
         if count != self._count or not self.armed:
             self._count, self._seen, self._braking, self.left = count, now, False, 0

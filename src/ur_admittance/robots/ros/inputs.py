@@ -5,6 +5,7 @@ computers are not trusted.
 """
 
 import time
+from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -25,9 +26,8 @@ Array = NDArray[np.float64]
 JOINT_TOPIC = "/joint_states"
 WRENCH_TOPIC = "/wrist_ft_sensor"
 CLOCK_TOPIC = "/clock"
-CLOCK_SET_NS = 500_000_000  # a larger change is not a late message: somebody has set a clock
-LOOK_NS = 50_000_000  # between two looks at the sender's clock
-DRIFT_NS = 10_000  # between two looks: 200 ppm, more than clocks differ by
+OLD_S = 0.02  # of a joint state
+LOOKS = 20  # at the sender's clock, one per goal, a second in all: as long as a clock that was set back is believed
 
 
 def wrench_topic(node: Node, source: str, default: str = WRENCH_TOPIC) -> str:
@@ -62,8 +62,7 @@ class Inputs:
         self.states = self.wrenches = 0  # taken since the start
         self._sim_ns = -1  # unknown
         self._joint_taken = b"", 0  # the newest joint state, and when it was taken [ns]
-        self._ahead_ns: int | None = None  # the sender's clock, of ours
-        self._looked_ns = 0  # at the sender's clock, by ours
+        self._ahead_ns: deque[int] = deque(maxlen=LOOKS)  # the sender's clock, of ours
         self.begin()
 
     def begin(self) -> None:
@@ -97,25 +96,19 @@ class Inputs:
         """Of the newest joint state [s]."""
         return 1e-9 * (self.now_ns() - self._joint_ns)
 
+    def arm(self) -> tuple[Array, Array] | None:
+        """Measured angles and speeds; None: they are too old to be compared with a command."""
+        return (self.q, self.qd) if self.joint_age() < OLD_S else None
+
     def sender_ns(self, now: float) -> int:
         """ROS time of whoever publishes the joint states at a time [s] of `now_ns`; 0: they have none. The messages
-        that took least time say how far its clock is ahead of ours."""
-        now_ns = round(1e9 * now)
-        if self._ahead_ns is None or not 0 <= now_ns - self._looked_ns < LOOK_NS:
-            self._looked_ns = now_ns
-            self._look_at_sender()
-        return 0 if self._ahead_ns is None else self._ahead_ns + now_ns
-
-    def _look_at_sender(self) -> None:
+        that took least time say how far its clock is ahead of ours; each call learns from one."""
         data, taken_ns = self._joint_taken
         stamp_ns = Reader(data).time_ns() if data else 0
-        ahead = stamp_ns - taken_ns
         if stamp_ns == 0:
-            self._ahead_ns = None
-        elif self._ahead_ns is None or abs(ahead - self._ahead_ns) > CLOCK_SET_NS:
-            self._ahead_ns = ahead
-        else:
-            self._ahead_ns = max(ahead, self._ahead_ns - DRIFT_NS)
+            return 0
+        self._ahead_ns.append(stamp_ns - taken_ns)
+        return max(self._ahead_ns) + round(1e9 * now)
 
     def wrench_source(self) -> str:
         """Topic of the wrench, and the nodes that publish there."""

@@ -3,7 +3,7 @@
 An output owns its topic only while it is open. Each is a message prepared once, whose numbers are patched (cdr.py).
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -134,27 +134,18 @@ class TrajectoryOutput(TopicOutput):
     Why this shape, which every joint_trajectory_controller takes (joint_trajectory_controller.cpp, trajectory.cpp):
     a point at time 0 is the command itself, also on Humble (2.54), which samples a new message at its own time, that
     is, at the measured state when the first point lies ahead; from Jazzy on (4.x) the last point must not have a
-    speed; on master (6.8) a message that begins now replaces the old one without a bridge.
+    speed; on the master branch after 6.9 a message that begins now replaces the old one without a bridge.
 
-    The stamp is the time of the command on the controller's clock, so that a message that comes some milliseconds late
-    is continued where the path is by then; with the stamp 0, which means "when it comes", the arm would make up for the
-    delay in one period. From 6.8 on a stamp in the past means now.
+    The stamp 0 means now. A time would let a message that comes late be continued where the path is by then, but only
+    as long as both clocks agree: a time that lies ahead makes the controller start at the measured state, and its last
+    message, after which none comes, close the whole lead.
     """
 
     kind = JointTrajectory
 
-    def __init__(
-        self,
-        node: Node,
-        names: Sequence[str],
-        shortest: float,
-        topic: str = TRAJECTORY_TOPIC,
-        stamp_ns: Callable[[float], int] = lambda now: 0,
-    ) -> None:
-        """shortest: least time to standstill [s]; stamp_ns: the controller's time at a time of the loop [s], 0 where it
-        is not known."""
+    def __init__(self, node: Node, names: Sequence[str], shortest: float, topic: str = TRAJECTORY_TOPIC) -> None:
+        """shortest: least time to standstill [s]."""
         super().__init__(node, topic)
-        self._stamp_ns = stamp_ns
         self.plan = Braking(shortest)
         marked = [
             (MARKS[:6], MARKS[6:], 0.0),
@@ -175,7 +166,6 @@ class TrajectoryOutput(TopicOutput):
         self._q[:], self._qd[:] = q, qd
         self._held[:], self._held_qd[:], self._rest[:] = plan.held, qd, plan.rest
         self._message.set_time(self._end, int(1e9 * (HOLD_S + plan.time)) + 1)  # after the second point, always
-        self._message.set_stamp(self._stamp_ns(now))
         self._publish(bytes(self._message.data))
 
 
@@ -220,9 +210,9 @@ class VelocityOutput(TopicOutput):
         return [name for name in names if name not in guards[:1]]
 
     def problem(self) -> str:
-        if self._guard is None or self._guard.alive:
+        if self._guard is None or self._guard.looks():
             return ""
-        return "the process that stops the arm if this one dies has ended"
+        return "the process that stops the arm if this one dies has ended or hangs"
 
     def send(self, q: Array, qd: Array, now: float) -> None:
         self._qd[:] = qd

@@ -34,7 +34,7 @@ from ur_admittance.runtime.robot import Robot, RobotInfo
 Array = NDArray[np.float64]
 
 OUTPUTS = ("trajectory", "velocity", "action")
-STATUS_EVERY, CONTROLLER_EVERY = 5, 50  # cycles: a stop is noticed within 40 ms, an inactive controller in 0.2 s
+STATUS_EVERY, CONTROLLER_EVERY = 4, 50  # cycles: a stop is noticed within 40 ms, an inactive controller in 0.2 s
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
 
@@ -168,16 +168,18 @@ class RosRobot(Robot):
 
     @property
     def complaint(self) -> str:
-        """Why the robot takes no commands, in its own words; kept until `forget_complaint`. Empty: it does."""
+        """Why the robot takes no commands, in its own words; kept until `forget_stop`. Empty: it does."""
         return self._complaint
 
     def complain(self, sentence: str) -> None:
         """From now on nothing is to be believed that the robot says: a fault, with this reason."""
         self._complaint = sentence
 
-    def forget_complaint(self) -> None:
+    def forget_stop(self) -> None:
         """If the reason is still there it will be found again."""
         self._complaint = ""
+        if self.status is not None:
+            self.status.forget()
 
     def write(self, command: Any) -> Array:
         """Send the command while driving; returns the positions or speeds that were sent."""
@@ -189,7 +191,7 @@ class RosRobot(Robot):
             self._sent_q[:] = self._q_command
             self._sent_qd[:] = self._qd_command
             self._sent = True
-            return path.send(self._sent_q, self._sent_qd, 1e-9 * inputs.read_ns)
+            return path.send(self._sent_q, self._sent_qd, 1e-9 * inputs.read_ns, inputs.arm())
         return self._sent_q if path is None or not path.by_speeds else self._sent_qd
 
     def stop(self) -> None:
@@ -209,7 +211,7 @@ class RosRobot(Robot):
                 return
             slow_down(qd, BRAKING * clock.period)
             q += qd * clock.period
-            path.send(q, qd, 1e-9 * inputs.now_ns())
+            path.send(q, qd, 1e-9 * inputs.now_ns(), inputs.arm())
             standing += not qd.any()
         raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
@@ -240,7 +242,7 @@ class RosRobot(Robot):
         if path is None or status is None:
             raise RobotError("this program only reads the arm, and may not command it.")
         self._sent = False  # what was sent before somebody else moved the arm counts no more
-        self._complaint = ""
+        self.forget_stop()
         if self._fields is None:  # no loop looks at it yet
             status.look()
         crowd = inputs.crowd()

@@ -6,9 +6,11 @@ Every message is a plan that begins with the command and ends at a standstill:
     q(t) = q + qd (t - (t - H)^2 / 2T)       t <= H + T, T = max(shortest, max |qd| / BRAKING); then rest
 
 A program that dies, or a computer that pauses, leaves an arm that brakes by itself. Whatever comes after such a pause,
-or after a jump of the command (the controller has started again at the arm), goes on from there: `Seam`.
+or after a jump of the command (the controller has started again at the arm), goes on from there: `Seam`. An arm that
+stands although it is driven (a paused program, a controller that was switched) has its command near it: `Leash`.
 """
 
+import math
 from typing import Protocol
 
 import numpy as np
@@ -22,6 +24,9 @@ HOLD_S = 0.01  # a message may be that late without a change of speed: 2.5 mm at
 CATCH_UP = 0.05  # [rad/s] with which a joint closes the gap of a jump: 40 mm/s at the end of a UR5e's reach
 FASTER = 1.1  # of the commanded speed: the time between two commands differs from that between their samples
 LONGEST_STEP = 3.0  # periods: after a longer pause the step is that of one period, from where the arm is by then
+SLACK = 0.01  # [rad] by which a standing arm may differ from its command: a load bends it by less
+LAG_S = 0.1  # of its motion, by which a moving arm may be late: 34 ms with servoj, twice, and what messages take
+FORGET_S = 0.03  # in which an arm that has stopped counts as standing
 REGAIN_S = 0.5  # [s] until speeds count in full again after a pause
 
 
@@ -101,6 +106,27 @@ class Seam:
         step = np.clip(q - start, -allowed, allowed)
         np.copyto(self.qd, step / max(elapsed, self.period), where=np.abs(q - start) > allowed)
         np.add(start, step, out=self.q)
+        return self.q
+
+
+class Leash:
+    """Keeps a command no farther from the arm than the arm's own motion explains: whenever the robot obeys again, it
+    has no way to make up for."""
+
+    def __init__(self, period: float, delay: float = 0.0) -> None:
+        """delay: from a command to its execution, where that is meant to be late [s]."""
+        self._forget, self._delay = math.exp(-period / FORGET_S), delay
+        self._speed, self._commanded = np.zeros(6), np.zeros(6)  # lately [rad/s]
+        self._keep = math.exp(-period / max(delay, FORGET_S))
+        self.q, self.qd = np.zeros(6), np.zeros(6)
+
+    def hold(self, q: Array, qd: Array, q_arm: Array, qd_arm: Array) -> Array:
+        """The command (6,) [rad] in place of q, normally q itself; its speeds are in `qd`."""
+        np.maximum(np.abs(qd_arm), self._forget * self._speed, out=self._speed)
+        np.maximum(np.abs(qd), self._keep * self._commanded, out=self._commanded)
+        reach = SLACK + LAG_S * self._speed + self._delay * self._commanded
+        np.clip(q, q_arm - reach, q_arm + reach, out=self.q)
+        np.copyto(self.qd, np.where(self.q == q, qd, qd_arm))
         return self.q
 
 

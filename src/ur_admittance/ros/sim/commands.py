@@ -19,7 +19,7 @@ from ur_admittance.ros.sim import messages
 from ur_admittance.ros.sim.action import Action
 from ur_admittance.ros.sim.beside import beside
 from ur_admittance.ros.sim.driver import Driver
-from ur_admittance.ros.sim.generations import SCALED, TrajectoryRules
+from ur_admittance.ros.sim.generations import REPLACEMENT, SCALED, TrajectoryRules
 from ur_admittance.ros.sim.trajectory_controller import GOAL_TIME, GOAL_TOLERANCE, PATH_TOLERANCE
 
 # The controllers subscribe with the system's default; wanting reliable publishers is stricter. Deep enough that every
@@ -53,7 +53,8 @@ def trajectory_parameters(name: str, rules: TrajectoryRules, joints: tuple[str, 
     elif not rules.end_velocity:  # since Jazzy
         found["interpolate_from_desired_state"] = False
         found["speed_scaling.state_interface"] = interface if rules.scaled else ""
-    found["allow_trajectory_replacement" if rules.blends else "open_loop_control"] = rules.blends  # since and until 6
+    replaces = rules.replacing != "at once"
+    found["allow_trajectory_replacement" if replaces else "open_loop_control"] = replaces  # since and until 6
     return found
 
 
@@ -73,7 +74,8 @@ class Commands:
             log.info("control_msgs is not installed: no FollowJointTrajectory action")
         joints = driver.controllers.joints
         for name, rules in driver.generation.trajectory.items():
-            node = beside(name, trajectory_parameters(name, rules, joints, rate))
+            words = {"allow_trajectory_replacement": REPLACEMENT.get(rules.replacing, "")}
+            node = beside(name, trajectory_parameters(name, rules, joints, rate), words)
             self.nodes.append(node)
             self._trajectories[name] = Polled(node, JointTrajectory, "~/joint_trajectory", EVERY)
             if FollowJointTrajectory is not None:

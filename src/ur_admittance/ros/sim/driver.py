@@ -43,7 +43,7 @@ class Driver:
             raise ParameterError(f"controller = {initial!r}: must be one of {names}, default, none.", "controller")
         self.robot = Robot(world.q, model.velocity, period, unlock_delay)
         self.measures = Measures()
-        self.scaling = 1.0  # of speed, 0 to 1
+        self.slider = 1.0  # 0 to 1
         self.refusing = False  # a test wants every command refused
         self.time = 0.0  # [s] since the start; a world that is set back does not set it back
         self._running = True
@@ -58,6 +58,11 @@ class Driver:
         tool = self.world.tool
         R: Array = R_base_tcp @ np.array(tool.tcp_rotation).T
         return R, p_base_tcp - R @ np.array(tool.tcp)
+
+    @property
+    def scaling(self) -> float:
+        """Of speed, as the driver tells it, 0 to 1. The robot's own is 0 while its program is paused."""
+        return 0.0 if self.robot.paused else self.slider
 
     # messages
 
@@ -111,14 +116,15 @@ class Driver:
 
     def _write(self, now: float) -> None:
         robot, controllers = self.robot, self.controllers
-        mode = controllers.interface(controllers.active) if robot.program_running else ""
+        driven = robot.program_running and not robot.paused
+        mode = controllers.interface(controllers.active) if driven else ""
         if mode == "position":
             self._note("command_step_rad", controllers.position, mode, robot.q)
             robot.servo(controllers.position, now)
         elif mode == "velocity":
             self._note("velocity_step_rad_s", controllers.velocity, mode, np.zeros(6))
             robot.speed(controllers.velocity, now)
-        elif robot.program_running:
+        elif driven:
             robot.idle()
         else:
             robot.stand()

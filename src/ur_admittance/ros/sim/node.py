@@ -6,7 +6,7 @@ commands.py, status.py say which, and from which source each rule is; generation
 its own     /robot_description (latched; robot_state_publisher's with the driver), /clock if asked
 takes       ~/hand (WrenchStamped: a hand at the TCP, base axes, for as long as it is renewed)
 services    ~/push, ~/let_go, ~/set_environment, ~/switch (std_srvs/Trigger), fed by the parameters of that name,
-            ~/reset, ~/protective_stop, ~/unlock, ~/stop_program, ~/resume
+            ~/reset, ~/protective_stop, ~/unlock, ~/stop_program, ~/pause, ~/resume
 tells       ~/report (topic, latched, once per second; and service): largest steps and speeds, refusals, as JSON;
             ~/clear_report
 """
@@ -71,7 +71,7 @@ class SimNode(Node):  # type: ignore[misc]
             self._value("controller"),
             self._value("unlock_delay"),
         )
-        self.driver.scaling = self._value("speed_scaling")
+        self.driver.slider = self._value("speed_scaling")
         self.add_on_set_parameters_callback(self._check)
         self._hand_until: float | None = None
         self._hand = np.zeros(6)
@@ -106,7 +106,7 @@ class SimNode(Node):  # type: ignore[misc]
         self._hands = Polled(self, WrenchStamped, "~/hand")
         offer(self, push=self._push, let_go=self._let_go, set_environment=self._set_environment, reset=self._reset)
         offer(self, protective_stop=status.protective_stop, unlock=status.unlock)
-        offer(self, stop_program=status.stop, resume=status.play, switch=self._switch)
+        offer(self, stop_program=status.stop, pause=status.pause, resume=status.play, switch=self._switch)
         offer(self, clear_report=self._clear_report)
         self.create_service(Trigger, "~/report", self._answer_report)
         self._reports = self.create_publisher(String, "~/report", LATCHED)
@@ -135,23 +135,22 @@ class SimNode(Node):  # type: ignore[misc]
             try:
                 with self.lock:
                     self.driver.measures.note("late_s", late)
-                    self._cycle(steps, clock.deadline_ns)
+                    self._cycle(steps)
             except SimulationError as error:
                 self.get_logger().error(f"{error} The arm is put back to its start.")
                 with self.lock:
                     self._put(start_angles(self._value))
 
-    def _cycle(self, steps: int, due_ns: int) -> None:
-        """Commands, physics, states. More than one step catches up after a pause of the machine. The controllers' time
-        is that at which the cycle was due (monotonic): a computer that wakes late does not make the arm faster."""
+    def _cycle(self, steps: int) -> None:
+        """Commands, physics, states. More than one step catches up after a pause of the machine."""
         driver, period_ns = self.driver, round(self.period * 1e9)
         self._commands.take()
         self._take_hand()
         simulated_time = self._clock_publisher is not None
-        now_ns = self._stamp_ns if simulated_time else due_ns + time.time_ns() - time.monotonic_ns()
+        now_ns = self._now_ns()
         for i in range(steps):
             driver.step(now_ns - (steps - 1 - i) * period_ns)
-        self._stamp_ns = round(driver.world.time * 1e9) if simulated_time else now_ns
+        self._stamp_ns = round(driver.world.time * 1e9) if simulated_time else time.time_ns()
         if self._clock_publisher is not None:
             self._clock_message.set_stamp(self._stamp_ns)
             self._clock_publisher.handle.publish_raw(bytes(self._clock_message.data))
@@ -249,7 +248,7 @@ class SimNode(Node):  # type: ignore[misc]
     def _check(self, parameters: list[Parameter]) -> SetParametersResult:
         """All of them or none."""
         given = {parameter.name: parameter.value for parameter in parameters}
-        scaling, kind = given.get("speed_scaling", self.driver.scaling), given.get("environment.kind", "none")
+        scaling, kind = given.get("speed_scaling", self.driver.slider), given.get("environment.kind", "none")
         try:
             if not 0.0 <= scaling <= 1.0:
                 raise ParameterError(f"speed_scaling = {scaling}: must be 0 to 1", "speed_scaling")
@@ -259,7 +258,7 @@ class SimNode(Node):  # type: ignore[misc]
             tcp = self._pendant_tcp(given)
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))
-        self.driver.scaling, self._states.tcp = scaling, tcp
+        self.driver.slider, self._states.tcp = scaling, tcp
         self.driver.refusing = given.get("refuse", self.driver.refusing)
         return SetParametersResult(successful=True)
 

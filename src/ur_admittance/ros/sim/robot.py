@@ -55,6 +55,7 @@ class Robot:
         self.limit, self.period, self.unlock_delay = np.array(speed_limit), period, unlock_delay
         self.mode, self.safety = RobotMode.RUNNING, SafetyMode.NORMAL
         self.program_running = True
+        self.paused = False  # on the pendant: the program counts as running, but takes nothing
         self.stops: list[str] = []  # why it stopped by itself
         self._stopped_at = 0.0
 
@@ -115,10 +116,16 @@ class Robot:
     def protective_stop(self, why: str, now: float) -> None:
         self.stops.append(why)
         self.safety, self._stopped_at = SafetyMode.PROTECTIVE_STOP, now
-        self.program_running = False
+        self.program_running = self.paused = False
 
     def stop_program(self) -> None:
-        self.program_running = False
+        self.program_running = self.paused = False
+
+    def pause(self) -> None:
+        """The pause button. `play` ends it, too."""
+        if not self.program_running:
+            raise RobotError("the program does not run.")
+        self.paused = True
 
     def unlock(self, now: float) -> None:
         """unlock_protective_stop of the dashboard."""
@@ -133,7 +140,7 @@ class Robot:
         """Start the program: `play` of the dashboard, `resend_robot_program` of the driver."""
         if self.safety != SafetyMode.NORMAL:
             raise RobotError("the program does not start: the robot is in a protective stop.")
-        self.program_running = True
+        self.program_running, self.paused = True, False
 
     def place(self, q: Array) -> None:
         """Stand here, at once: the world was set back."""

@@ -80,6 +80,11 @@ class Status:
             self._driver.robot.stop_program()
         return "the program is stopped"
 
+    def pause(self) -> str:
+        with self._lock:
+            self._driver.robot.pause()
+        return "the program is paused"
+
     def unlock(self) -> str:
         with self._lock:
             self._driver.robot.unlock(self._driver.time)

@@ -83,6 +83,7 @@ class TrajectoryController:
         self._tolerances = Tolerances()  # those of the last goal count for messages of the topic, too (on_configure)
         self._trajectory: Trajectory | None = None
         self._new: Message | None = None
+        self._deferred: Message | None = None  # until its time
         self._time_ns = 0  # traj_time_
         self._commanded = Point(EMPTY)
         self._measured = Point(EMPTY)
@@ -101,7 +102,7 @@ class TrajectoryController:
         if self.goal is not None:
             self.goal.end("aborted", "INVALID_GOAL", "Current goal cancelled during deactivate transition.")
             self.goal = None
-        self.active, self._trajectory, self._new = False, None, None
+        self.active, self._trajectory, self._new, self._deferred = False, None, None, None
 
     # commands
 
@@ -128,7 +129,7 @@ class TrajectoryController:
     def cancel(self, goal: Goal) -> None:
         if goal is self.goal:
             goal.end("canceled", "SUCCESSFUL", "")
-            self.goal = None
+            self.goal, self._deferred = None, None
             self._hold()
 
     def _sorted(self, message: Message) -> Message:
@@ -148,9 +149,7 @@ class TrajectoryController:
 
     def update(self, time_ns: int, q: Array, qd: Array, scaling: float) -> Array | None:
         """Command for the position interface (6,) [rad]; None: it keeps what it has."""
-        if self._new is not None:
-            self._install(self._new, time_ns, scaling)
-            self._new = None
+        self._take_new(time_ns, scaling)
         self._measured = Point(q.copy(), qd.copy())
         trajectory = self._trajectory
         if trajectory is None:
@@ -212,9 +211,19 @@ class TrajectoryController:
             self.goal = None
         self._hold()
 
+    def _take_new(self, time_ns: int, scaling: float) -> None:
+        new, self._new = self._new, None
+        if new is not None and not self.holds and self.rules.replacing == "deferred":
+            later = new.stamp_ns > time_ns and self._trajectory is not None
+            self._deferred, new = (new, None) if later else (None, new)
+        if self._deferred is not None and time_ns >= self._deferred.stamp_ns:
+            new, self._deferred = self._deferred, None
+        if new is not None:
+            self._install(new, time_ns, scaling)
+
     def _install(self, message: Message, time_ns: int, scaling: float) -> None:
         old = self._trajectory
-        if self.rules.blends and old is not None and old.nontrivial and not self.holds:
+        if self.rules.replacing == "blended" and old is not None and old.nontrivial and not self.holds:
             message = self._blended(message, old, time_ns, scaling)
         self._trajectory = Trajectory(message)
 
