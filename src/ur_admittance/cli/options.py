@@ -41,6 +41,14 @@ SensorOption = Annotated[
         "ros: a wrench topic. Default: the one of the calibration, or builtin.",
     ),
 ]
+ConnectionOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--connection",
+        help="How a real arm is reached: command=servo, payload_kg=1.2, power_on=true ... (RtdeSettings), or with ros "
+        "output=velocity ... (options of admittance_node); repeatable.",
+    ),
+]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
 
 CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import LogOption, ModelOption, SensorOption, SetOption
+from ur_admittance.cli.options import ConnectionOption, LogOption, ModelOption, SensorOption, SetOption
 from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.errors import RobotError
 
@@ -26,14 +26,7 @@ def run(
     active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True,
     name: Annotated[str, typer.Option(help="Name of this controller, for other programs on this machine.")] = "main",
     sensor: SensorOption = "",
-    connection: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--connection",
-            help="How a real arm is reached: command=servo, payload_kg=1.2, power_on=true ... (RtdeSettings), or with "
-            "ros output=velocity ... (options of admittance_node); repeatable.",
-        ),
-    ] = None,
+    connection: ConnectionOption = None,
     measure: Annotated[
         bool,
         typer.Option("--measure-response", help="Real arms: first swing 1.5 mm to find how late the arm responds."),
@@ -58,7 +51,7 @@ def run(
     if robot == "sim":
         if sensor or link:
             raise RobotError("--sensor and --connection: are for real arms; the simulated one has its own sensor.")
-        if parameters.at_probe:
+        if parameters.sensor.source.startswith("probe:"):
             raise RobotError(f"sensor.source = {parameters.sensor.source}: is a topic; use --robot ros.")
         from ur_admittance.apps.simulated_arm import run_simulated
 

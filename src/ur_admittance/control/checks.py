@@ -10,6 +10,7 @@ from ur_admittance.core.records import PARAMS, new
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
+from ur_admittance.params.relations import at_probe
 from ur_admittance.params.schema import Safety
 
 FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source")
@@ -30,7 +31,7 @@ def check_live(present: Parameters, wanted: Parameters, active: bool = False) ->
             raise ParameterError(f"{name}: changes only while unconfigured; call cleanup() first.", name)
         if active and name in FIXED_WHILE_ACTIVE:
             raise ParameterError(f"{name}: changes only while the arm is not active; deactivate first.", name)
-        if active and name == "tool.tcp" and present.at_probe:
+        if active and name == "tool.tcp" and at_probe(present):
             raise ParameterError(
                 f"tool.tcp: the wrench of sensor.source = {present.sensor.source} is about the TCP of its sender; "
                 "deactivate, change both, then activate.",

@@ -6,6 +6,7 @@ from ur_admittance.core.records import Frame, Integrator
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params import sentences
+from ur_admittance.params.relations import at_probe
 from ur_admittance.params.schema import Parameters
 from ur_admittance.params.shapes import fill_shapes
 
@@ -77,7 +78,7 @@ def _arm(record: np.void, p: Parameters, model: RobotModel) -> None:
     record["chain_rotation"] = np.concatenate([model.chain_rotation[:6], [X6.rotation]])
     record["chain_position"] = np.concatenate([model.chain_position[:6], [X6.position]])
     T_flange_sensor = Pose(rotation_from_rpy(p.sensor.rotation), np.array(p.sensor.position))
-    if p.at_probe:
+    if at_probe(p):
         T_flange_sensor = T_flange_tcp
     T_tcp_sensor = T_flange_tcp.inverse() @ T_flange_sensor
     record["R_tcp_sensor"] = T_tcp_sensor.rotation

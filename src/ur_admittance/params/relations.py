@@ -75,13 +75,18 @@ def _check_tool(p: "Parameters") -> None:
         raise refuse("tool.center_of_mass", p.tool.center_of_mass, must)
 
 
+def at_probe(p: "Parameters") -> bool:
+    """The wrench comes compensated, in TCP axes about the TCP."""
+    return p.sensor.source.startswith("probe:")
+
+
 def _check_source(p: "Parameters") -> None:
     """A wrench at the probe is compensated: nothing may be taken off it a second time."""
     source = p.sensor.source
     if source and not SOURCE.fullmatch(source):
         known = "builtin, raw, netft:ADDRESS, robotiq:/DEVICE, a topic such as /netft/raw_sensor, or probe:/TOPIC"
         raise refuse("sensor.source", source, f"must be empty, {known}")
-    if not p.at_probe:
+    if not at_probe(p):
         return
     twice = {
         "tool.mass": p.tool.mass, "sensor.bias": p.sensor.bias, "sensor.rotation": p.sensor.rotation,

@@ -209,12 +209,7 @@ class Safety(Group):
 
 
 class Sensor(Group):
-    source: Text = parameter(
-        "",
-        "-",
-        "where the wrench comes from: builtin, raw, netft:ADDRESS, robotiq:DEVICE, a ROS topic, or probe:TOPIC for one "
-        "that is compensated and at the TCP already; empty: as the program is told. A calibration writes its own",
-    )
+    source: Text = parameter("", "-", "builtin, raw, netft:ADDRESS, robotiq:DEVICE, a topic or probe:TOPIC; empty: any")
     sign: Number = parameter(1.0, "-", "1, or -1 for a sensor that reports the reaction of the tool")
     bias: Six[Number] = parameter((0.0,) * 6, "N, Nm", "reading without any load, after the sign, sensor axes")
     rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the sensor axes in the flange frame")
@@ -286,11 +281,6 @@ class Parameters(Group):
             raise sentences.of(error) from None
 
     _relations = model_validator(mode="after")(check_relations)
-
-    @property
-    def at_probe(self) -> bool:
-        """The wrench comes compensated, in TCP axes about the TCP."""
-        return self.sensor.source.startswith("probe:")
 
     def flat(self) -> dict[str, Any]:
         """Dotted name -> value, in the order of the schema."""

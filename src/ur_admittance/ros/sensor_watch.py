@@ -11,6 +11,7 @@ import numpy as np
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import RobotError
+from ur_admittance.params.relations import at_probe
 from ur_admittance.robots.ros.inputs import Inputs
 from ur_admittance.robots.ros.robot import RosRobot
 from ur_admittance.robots.ros.sensor_place import Place, moved, must_stand
@@ -36,7 +37,7 @@ class SensorWatch:
         node, inputs = self._node, robot.inputs
         if inputs is None:
             return
-        if node.parameters.at_probe:
+        if at_probe(node.parameters):
             self._place = None
             node.get_logger().info(f"the wrench of {inputs.wrench_source()} is compensated, and about the TCP")
             inputs.only_frame = inputs.wrench_frame
