@@ -118,6 +118,8 @@ class Client:
         from rcl_interfaces.srv import GetParameters
         from rclpy.parameter import Parameter
 
+        if f"{node}/get_parameters" not in self.clients and node == "/admittance_node":
+            self.until(lambda: self._hears(node), READY_S, f"{node} answers")
         answer = self.call(GetParameters, f"{node}/get_parameters", GetParameters.Request(names=[name]))
         return Parameter.from_parameter_msg(_message(name, answer.values[0])).value
 

@@ -125,3 +125,22 @@ def test_after_a_short_pause_of_the_loop_the_commands_do_not_go_back_to_the_late
     seam.next(q, qd, 0.999)
     now = 0.999 + pause
     assert seam.next(*commanded(now), now) == pytest.approx(commanded(now)[0], abs=2e-3)
+
+
+@pytest.mark.parametrize(("away", "begins"), [(0.02, "at the arm"), (0.001, "on the path")])
+def test_the_last_goal_leaves_an_arm_that_has_not_followed_where_it_is(away, begins):
+    """A paused program: whatever the controller holds is executed as soon as it is resumed."""
+    output = ActionOutput.__new__(ActionOutput)
+    sent = []
+    output._send_goal = lambda: sent.append((output._newest, list(output._goal.rows), list(output._knots)))
+    output._timer, output._number = object(), 1
+    output._node = type("Node", (), {"destroy_timer": lambda self, timer: None})()
+    commands = [(*commanded(t), t) for t in np.arange(0.9, 1.0, STEP_S)]
+    output._goal, output._knots, output._newest = Splines(commands), deque(commands), commands[-1]
+    q_arm = commands[-1][0] + away
+    output.close(q_arm)
+    ((q, qd, _), rows, knots) = sent[0]
+    assert not qd.any()
+    at_arm = begins == "at the arm"
+    assert q == pytest.approx(q_arm if at_arm else commands[-1][0])
+    assert (rows, knots) == (([], []) if at_arm else (commands, commands))

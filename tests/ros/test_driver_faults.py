@@ -8,10 +8,8 @@ import pytest
 
 pytest.importorskip("rclpy")
 
-from trajectory_msgs.msg import JointTrajectory
-
 from .driver_cases import push_speed
-from .scene import SPEED, Scene, endpoint, no_jump
+from .scene import SPEED, Scene, no_jump
 from .watched import steady_speed
 
 
@@ -37,15 +35,6 @@ def scene(running):
     assert client.trigger("/ur_sim/clear_report").success
     yield running
     running.let_go()
-
-
-def test_a_command_carries_its_time_on_the_drivers_clock(scene):
-    sent = scene.client.listen(JointTrajectory, endpoint("jazzy", "trajectory"))
-    scene.client.until(lambda: len(sent) > 100, 10, "trajectories")
-    stamped = {m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for _, m in sent[-100:]}
-    state = scene.setup.joint_state().header.stamp
-    assert len(stamped) == 100
-    assert max(stamped) == pytest.approx(state.sec + 1e-9 * state.nanosec, abs=0.1)
 
 
 def test_after_a_pause_of_a_second_the_commands_go_on_at_the_arm(scene):

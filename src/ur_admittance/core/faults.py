@@ -27,7 +27,7 @@ SENTENCES = {
     Status.SAFEGUARD_STOP: "the safeguard stop is active",
     Status.CONNECTION_LOST: "the connection to the robot is lost",
     Status.INTERNAL_ERROR: "the program failed inside the loop; see the log",
-    Status.COMMAND_REJECTED: "the robot refuses commands; is its program running in remote control?",
+    Status.COMMAND_REJECTED: "the robot refuses commands (is its program running in remote control?)",
     Status.COLLISION: "{first} and {second} touch each other (collision: {1mm:.0f} mm)",
     Status.NOT_FOLLOWING: "the arm does not follow: a joint is {0:.3f} rad from its command, beyond what its "
     "speed explains (safety.max_following_error {1:.3g} rad); is it blocked, overloaded or at the end of its strength?",

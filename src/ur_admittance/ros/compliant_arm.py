@@ -148,10 +148,12 @@ class CompliantArm:
 
     def reset_fault(self) -> None:
         """RobotError when the cause is still there."""
-        controller = self.controller
-        self.robot.forget_stop()
-        self.thread.call(controller.reset_fault)
-        if not self.thread.wait_for(lambda: controller.mode != Mode.FAULT, ACTIVATION_S):
+        controller, thread = self.controller, self.thread
+        thread.call(self.robot.forget_stop)
+        ticks = thread.ticks
+        thread.wait_for(lambda: thread.ticks >= ticks + LAST_TICKS, 0.5)  # what hinders is as of the last one
+        thread.call(controller.reset_fault)
+        if not thread.wait_for(lambda: controller.mode != Mode.FAULT, ACTIVATION_S):
             word = self.robot.status.word if self.robot.status is not None else ""
             raise RobotError(f"the cause is still there; {word or controller.reason}.")
 

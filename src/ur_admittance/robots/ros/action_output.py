@@ -44,6 +44,7 @@ BLEND_S = 0.06  # from the beginning of a goal to its first point, where the con
 SAME_RAD = 2e-5  # two ways to interpolate the same commands
 BLENDS = "allow_trajectory_replacement"  # parameter of joint_trajectory_controller: since 6.8 it defers, and after 6.9
 BLENDED = "blend"  # a word of its description, it blends
+AWAY_RAD = 0.005  # from the last command at rest: more than a load bends an arm that is driven
 ANSWER_S = 1.0
 LONGEST_WAIT_S = 0.5  # for an answer: then the next goal goes out all the same
 MOST_RETRIES = 5
@@ -153,14 +154,18 @@ class ActionOutput:
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # goals must go out whatever /clock does
         self._timer = self._node.create_timer(GOAL_PERIOD_S, self._on_timer, clock=steady)
 
-    def close(self) -> None:
-        """The last goal is a standstill, whatever is still on its way: goals arrive in the order in which they left."""
+    def close(self, q_arm: Array | None = None) -> None:
+        """The last goal is a standstill, whatever is still on its way: goals arrive in the order in which they left. An
+        arm that has not followed stays where it is."""
         if self._timer is None:
             return
         self._node.destroy_timer(self._timer)
         self._timer = None
         if self._number:
             q, _, now = self._newest
+            if q_arm is not None and float(np.abs(q_arm - q).max()) > AWAY_RAD:
+                q, self._goal.rows = q_arm.copy(), []
+                self._knots.clear()
             self._newest = q, np.zeros(6), now
             self._send_goal()
             time.sleep(SENDING_S)

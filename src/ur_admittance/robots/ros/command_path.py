@@ -72,8 +72,9 @@ class CommandPath:
         if self._seam is not None:
             self._seam.join(q_arm)
 
-    def give_back(self) -> None:
-        self.output.close()
+    def give_back(self, q_arm: Array | None) -> None:
+        """q_arm: where the arm stands (6,) [rad]; None: not known."""
+        self.output.close(q_arm)
 
     def send(self, q: Array, qd: Array, now: float, arm: tuple[Array, Array] | None) -> Array:
         """No farther from the arm and from the last command than speeds explain. Returns what was sent: angles or

@@ -16,6 +16,7 @@ from ur_admittance.robots.ros.asking import Question
 
 LIST_SERVICE = "/controller_manager/list_controllers"
 ANSWER_S = 2.0
+MOST_LOOKS = 20  # for an answer, 2 s: then it counts as lost
 SCALED, PLAIN, VELOCITY = (
     "scaled_joint_trajectory_controller",
     "joint_trajectory_controller",
@@ -78,6 +79,7 @@ class ControllerManager:
     """What the controller manager answers."""
 
     def __init__(self, node: Node) -> None:
+        self._patience = 0  # looks for the answer so far
         try:
             from controller_manager_msgs.srv import ListControllers
         except ImportError:
@@ -104,7 +106,10 @@ class ControllerManager:
         if question is None:
             return None
         answer = question.answer()
-        if (answer is not None or not question.waiting) and question.available():
+        self._patience = 0 if answer is not None else self._patience + 1
+        lost = self._patience > MOST_LOOKS
+        if (answer is not None or lost or not question.waiting) and question.available():
+            self._patience = 0
             question.send()
         return _read(answer)
 

@@ -42,7 +42,10 @@ class Output(Protocol):
         ...
 
     def open(self) -> None: ...
-    def close(self) -> None: ...
+    def close(self, q_arm: Array | None = None) -> None:
+        """q_arm: where the arm stands (6,) [rad]; None: not known."""
+        ...
+
     def listeners(self) -> int:
         """How many controllers take the commands."""
         ...
@@ -82,7 +85,7 @@ class TopicOutput:
             self._publisher = self._node.create_publisher(self.kind, self.topic, COMMANDS)
             self._publish = self._publisher.handle.publish_raw
 
-    def close(self) -> None:
+    def close(self, q_arm: Array | None = None) -> None:
         """The last command must have arrived before the publisher goes."""
         if self._publisher is None:
             return
@@ -192,7 +195,7 @@ class VelocityOutput(TopicOutput):
         if self._guard is not None:
             self._guard.arm()
 
-    def close(self) -> None:
+    def close(self, q_arm: Array | None = None) -> None:
         super().close()
         if self._guard is not None:
             self._guard.disarm()

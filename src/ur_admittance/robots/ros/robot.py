@@ -253,7 +253,8 @@ class RosRobot(Robot):
     def give_command_back(self) -> None:
         """Close the command topic."""
         if self.path is not None:
-            self.path.give_back()
+            arm = self.inputs.arm() if self.inputs is not None else None
+            self.path.give_back(arm[0] if arm is not None else None)
 
     # -- inside -------------------------------------------------------------------------------------------------
 

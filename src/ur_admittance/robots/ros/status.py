@@ -130,6 +130,7 @@ class RobotStatus:
     def forget(self) -> None:
         """A program that was stopped counts no more if it runs again."""
         self._fell = self._values.get(PROGRAM_TOPIC) == 0
+        self.status, self.word = self._verdict()
 
     def _verdict(self) -> tuple[Status, str]:
         get = self._values.get
