@@ -45,9 +45,10 @@ ROS_PART = if [ -e $(ROS)/.installed ]; then \
 # only. Numba keeps one cache per file and Python, hence its folder.
 test-lowest: $(LOWEST)/.installed
 	@NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/ur-admittance sim push --json >/dev/null
-	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python -m pytest -p no:cacheprovider --ignore=tests/core/test_capsules.py \
+	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python scripts/run_tests.py "$(LOWEST)/bin/python -m pytest" \
+	  "--ignore=tests/core/test_capsules.py \
 	  tests/core tests/params tests/model tests/simulation/test_environment.py tests/runtime/test_replay.py \
-	  tests/tuning/test_search.py $(addprefix tests/dashboard/test_,$(addsuffix .py,feel files gate viser_internals))
+	  tests/tuning/test_search.py $(addprefix tests/dashboard/test_,$(addsuffix .py,feel files gate viser_internals))"
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .

@@ -1,6 +1,7 @@
 """A recorded run can be computed again, to the last bit, and asked why it stopped."""
 
 import dataclasses
+import re
 import time
 
 import numpy as np
@@ -171,7 +172,9 @@ def test_why_tells_how_long_the_loop_paused(tmp_path, controller, robot):
         run(controller, robot, RealTimeClock(500.0), duration=0.5, telemetry=recorder)
     story = why(read_log(tmp_path / "run.mcap"))
     assert "the control loop was late" in story
-    assert "the longest pause between two cycles was 1" in story
+    told = re.search(r"the longest pause between two cycles was (\d+) ms", story)
+    assert told is not None
+    assert int(told[1]) >= 150  # a busy computer may add to it
 
 
 def test_why_names_what_slowed_the_arm_down(recording):

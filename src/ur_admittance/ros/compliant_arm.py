@@ -22,6 +22,7 @@ from ur_admittance.runtime.requests import Handler
 
 ACTIVATION_S, ASK_AGAIN_S = 0.5, 0.1
 STOP_S = 5.0  # more than braking from any speed inside the limits takes
+NOTICED_S = 0.1  # in which the robot's word that all is well has arrived
 LAST_TICKS = 10  # at standstill before the topic is given back: one lost message must not leave the arm moving
 
 
@@ -149,13 +150,13 @@ class CompliantArm:
     def reset_fault(self) -> None:
         """RobotError when the cause is still there."""
         controller, thread = self.controller, self.thread
-        thread.call(self.robot.forget_stop)
-        ticks = thread.ticks
-        thread.wait_for(lambda: thread.ticks >= ticks + LAST_TICKS, 0.5)  # what hinders is as of the last one
+        thread.wait_for(lambda: not controller.hindrance, NOTICED_S)
+        word = self.robot.status.word if self.robot.status is not None else ""
+        if word and controller.mode == Mode.FAULT:
+            raise RobotError(f"the cause is still there: {word}.")
         thread.call(controller.reset_fault)
         if not thread.wait_for(lambda: controller.mode != Mode.FAULT, ACTIVATION_S):
-            word = self.robot.status.word if self.robot.status is not None else ""
-            raise RobotError(f"the cause is still there; {word or controller.reason}.")
+            raise RobotError(f"the cause is still there: {controller.reason}.")
 
     def retreat(self) -> None:
         """Start a retreat: take the command topic for as long as it lasts; end_retreat gives it back."""

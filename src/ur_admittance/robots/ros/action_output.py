@@ -164,7 +164,7 @@ class ActionOutput:
         if self._number:
             q, _, now = self._newest
             if q_arm is not None and float(np.abs(q_arm - q).max()) > AWAY_RAD:
-                q, self._goal.rows = q_arm.copy(), []
+                q, self._goal.rows = q_arm, []
                 self._knots.clear()
             self._newest = q, np.zeros(6), now
             self._send_goal()

@@ -49,6 +49,7 @@ class Inputs:
 
     def __init__(self, node: Node, names: Sequence[str], wrench_topic: str | None, sim_time: bool) -> None:
         """wrench_topic None: an arm without a sensor, its wrench is always zero."""
+        self.speeds_told = False  # by the newest joint state
         self.malformed = 0  # messages that were not what they should be, since the start
         self._joints = Polled(node, JointState, JOINT_TOPIC)
         self._wrench = Polled(node, WrenchStamped, wrench_topic) if wrench_topic else None
@@ -152,6 +153,7 @@ class Inputs:
                 self.malformed += 1
             else:
                 if found:
+                    self.speeds_told = with_speeds
                     if not with_speeds:
                         self.qd[:] = 0.0
                     self._joint_ns = now

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from ur_admittance.core.records import STOPPED, Status
-from ur_admittance.core.views import SampleFields, vector
+from ur_admittance.core.records import STOPPED, Mode, Status
+from ur_admittance.core.views import SampleFields, scalar, vector
 from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.ros.clock import RosClock
@@ -37,6 +37,7 @@ OUTPUTS = ("trajectory", "velocity", "action")
 STATUS_EVERY, CONTROLLER_EVERY = 4, 50  # cycles: a stop is noticed within 40 ms, an inactive controller in 0.2 s
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
+STANDING = 0.02  # [rad/s] above the noise of measured speeds; one that moves is late, not left behind
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,9 @@ class RosRobot(Robot):
         self.inputs: Inputs | None = None
         self.path: CommandPath | None = None
         self.status: RobotStatus | None = None
-        self._complaint = ""
+        self._complaint, self._obstacle = "", ""  # since the controller is active, and as of the last look
+        self._active = False  # the controller, as of the last look at the robot
+        self._mode: Any = None  # of the last command
         self._turn = 0
         self._model: RobotModel | None = None
         self._fields: SampleFields | None = None
@@ -101,7 +104,7 @@ class RosRobot(Robot):
             search.wait_until(lambda: (inputs.poll(), inputs.missing())[1])
             self._here = node
             if s.may_command:
-                self.status = RobotStatus(node)
+                self.status = RobotStatus(node, timed=s.output == "action")
                 self.path = CommandPath(
                     node,
                     model.joint_names,
@@ -148,10 +151,17 @@ class RosRobot(Robot):
         fields.external_status[0] = self._look_at_robot()
 
     def _look_at_robot(self) -> int:
-        """What keeps the robot from taking commands: topics and services are looked at in turn, never waited for."""
+        """What keeps the robot from taking commands: topics and services are looked at in turn, never waited for. While
+        the controller is active a stop counts, be it over already; a fault remembers it from then on."""
         status, path = self.status, self.path
         if status is None or path is None:
             return Status.OK
+        active = self.driving and (self._mode is None or self._mode[0] == Mode.ACTIVE)
+        if active and not self._active:
+            self._complaint = self._obstacle = ""
+        elif not active:
+            status.forget()
+        self._active = active
         self._turn += 1
         if self._turn % STATUS_EVERY == 0:
             status.poll()
@@ -161,31 +171,27 @@ class RosRobot(Robot):
             return status.status
         if self.driving:
             if self._turn % CONTROLLER_EVERY == 0:
-                self._complaint = self._complaint or path.watch()
-            if self._complaint:
+                self._obstacle = path.watch()
+                self._complaint = self._complaint or self._obstacle
+            if self._complaint if active else self._obstacle:
                 return Status.COMMAND_REJECTED
         return Status.OK
 
     @property
     def complaint(self) -> str:
-        """Why the robot takes no commands, in its own words; kept until `forget_stop`. Empty: it does."""
+        """Why the robot takes no commands, in its own words; kept until it is commanded again. Empty: it does."""
         return self._complaint
 
     def complain(self, sentence: str) -> None:
         """From now on nothing is to be believed that the robot says: a fault, with this reason."""
         self._complaint = sentence
 
-    def forget_stop(self) -> None:
-        """If the reason is still there it will be found again."""
-        self._complaint = ""
-        if self.status is not None:
-            self.status.forget()
-
     def write(self, command: Any) -> Array:
         """Send the command while driving; returns the positions or speeds that were sent."""
         if command is not self._command:
             self._command = command
             self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
+            self._mode = scalar(command, "mode")
         path, inputs = self.path, self.inputs
         if self.driving and path is not None and inputs is not None:
             self._sent_q[:] = self._q_command
@@ -242,7 +248,7 @@ class RosRobot(Robot):
         if path is None or status is None:
             raise RobotError("this program only reads the arm, and may not command it.")
         self._sent = False  # what was sent before somebody else moved the arm counts no more
-        self.forget_stop()
+        self._complaint = ""
         if self._fields is None:  # no loop looks at it yet
             status.look()
         crowd = inputs.crowd()
@@ -253,8 +259,13 @@ class RosRobot(Robot):
     def give_command_back(self) -> None:
         """Close the command topic."""
         if self.path is not None:
-            arm = self.inputs.arm() if self.inputs is not None else None
-            self.path.give_back(arm[0] if arm is not None else None)
+            self.path.give_back(self._standing_at())
+
+    def _standing_at(self) -> Array | None:
+        """Angles (6,) [rad] of an arm that is known to stand; None: it moves, or nobody knows."""
+        inputs = self.inputs
+        arm = inputs.arm() if inputs is not None and inputs.speeds_told else None
+        return arm[0].copy() if arm is not None and float(np.abs(arm[1]).max()) < STANDING else None
 
     # -- inside -------------------------------------------------------------------------------------------------
 
