@@ -20,6 +20,7 @@ from .test_run import active, until
 TOOL = ("--tool-mass", "1.2", "--noise", "0.05")
 MASS = 1.2
 QUICK = ("--patience", "0.4", "--pace", "10")  # robot seconds per second, where nothing is judged by the clock
+HURRY = {"PEAK_SPEED": 0.6, "CALM_SPEED": 2.0, "CALM_ACCELERATION": 8.0, "OLD": 2.0}  # OLD: a busy computer
 BUSY = ("--set", "safety.joint_state_timeout=0.5", "--set", "safety.wrench_timeout=0.5")
 MINE = """
 /**:
@@ -41,7 +42,7 @@ def walk(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp(request.param)
     file = str(folder / "calibration.yaml")
     with pytest.MonkeyPatch.context() as hurry, EmulatorProcess(*TOOL, *QUICK) as emulator:
-        for name, value in (("CALM_SPEED", 2.0), ("CALM_ACCELERATION", 4.0), ("OLD", 2.0)):  # OLD: a busy computer
+        for name, value in HURRY.items():
             hurry.setattr(calibration_arm, name, value)
         arm = ("--robot", emulator.host, "--yes")
         code, output = ask("calibrate", *arm, "--sensor", request.param, "--poses", "6", "--out", file)
