@@ -5,7 +5,9 @@ import time
 import numpy as np
 import pytest
 
-from .watched import steady_speed
+from ur_admittance.recording.messages import quaternion
+
+from .watched import flange_pose, steady_speed
 
 pytest.importorskip("rclpy")
 
@@ -126,10 +128,15 @@ def test_every_parameter_is_described_with_unit_and_range(arm):
 
 def test_zero_makes_the_present_reading_the_new_zero(arm):
     """A wrong bias pulls at the arm; zeroed, it is gone. While somebody pushes, zeroing is refused."""
+    wrong = [0.0, 6.0, -3.0, 0.2, 0.0, 0.0]
+    refused = arm.client.set_parameter("sensor.bias", wrong)  # it would pull at once
+    assert not refused.successful
+    assert "the arm is active and would feel a push of 6.7" in refused.reason
+    assert arm.client.transition("deactivate")
     arm.client.set_parameter("admittance.enabled_axes", [False] * 6)
-    time.sleep(0.3)
-    assert arm.client.set_parameter("sensor.bias", [0.0, 6.0, -3.0, 0.2, 0.0, 0.0]).successful
-    time.sleep(1.5)
+    assert arm.client.set_parameter("sensor.bias", wrong).successful
+    arm.activate()
+    time.sleep(0.5)
     answers = []
 
     def zeroed():
@@ -187,7 +194,8 @@ def test_the_reference_follows_a_desired_twist_and_a_desired_pose(arm, position)
     twist = arm.client.publisher(TwistStamped, "/admittance_node/desired_twist")
     message = TwistStamped()
     message.twist.linear.z = 0.05
-    before = position(arm.joint_state())
+    first = flange_pose(arm.joint_state())
+    before, turn = first[:3, 3], quaternion(first[:3, :3])
     end = time.monotonic() + 1.0
     while time.monotonic() < end:
         twist.publish(message)
@@ -198,7 +206,8 @@ def test_the_reference_follows_a_desired_twist_and_a_desired_pose(arm, position)
     pose = PoseStamped()
     pose.header.frame_id = "base_link"
     pose.pose.position.x, pose.pose.position.y, pose.pose.position.z = map(float, before)
-    pose.pose.orientation.x, pose.pose.orientation.w = 1.0, 0.0  # tool down: turned by pi about x
+    for axis, value in zip("xyzw", turn, strict=True):
+        setattr(pose.pose.orientation, axis, float(value))
     sender = arm.client.publisher(PoseStamped, "/admittance_node/desired_pose")
     arm.client.until(lambda: sender.get_subscription_count() > 0, 5)
     sender.publish(pose)

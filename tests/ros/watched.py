@@ -19,12 +19,17 @@ NAMES = (
 
 def flange_position(message):
     """x, y, z of the flange in base_link [m]."""
+    return flange_pose(message)[:3, 3]
+
+
+def flange_pose(message):
+    """T_base_link_flange (4, 4)."""
     q = [message.position[message.name.index(name)] for name in NAMES]
     T = np.diag([-1.0, -1.0, 1.0, 1.0])  # base_link -> the UR's own base
     for angle, a, d, alpha in zip(q, DH_A, DH_D, DH_ALPHA, strict=True):
         c, s, ca, sa = math.cos(angle), math.sin(angle), math.cos(alpha), math.sin(alpha)
         T = T @ np.array([[c, -s * ca, s * sa, a * c], [s, c * ca, -c * sa, a * s], [0, sa, ca, d], [0, 0, 0, 1]])
-    return T[:3, 3]
+    return T
 
 
 def steady_speed(joints, start, end, axis=1):
