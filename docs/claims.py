@@ -1,15 +1,26 @@
 """What MkDocs does with promises: the build fails when the test that is named for one does not exist.
 
-`core/test_law.py::test_of_it`    a test that proves what is said, from the folder tests
+`core/test_law.py::test_of_it`    a test that proves what is said, from the folder tests; what it measured is added
 ## Always                         each guarantee below it ("- **...") names at least one
+
+Tests tell what they measure by record_property("apart [mm]", value); `python docs/claims.py` runs the tests that the
+pages name and writes the largest value of each to docs/measured/guarantees.json.
 """
 
+import json
 import re
+import subprocess
+import sys
+import tempfile
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
-TESTS = Path(__file__).resolve().parents[1] / "tests"
+ROOT = Path(__file__).resolve().parents[1]
+TESTS = ROOT / "tests"
+FIGURES = ROOT / "docs" / "measured" / "guarantees.json"
 TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
+PYTHON = {True: ROOT / ".venv-ros" / "bin" / "python", False: Path(sys.executable)}  # True: tests/ros
 
 
 def unproven(markdown: str) -> list[str]:
@@ -26,7 +37,58 @@ def unproven(markdown: str) -> list[str]:
     return found
 
 
-def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> None:
+def with_figures(markdown: str) -> str:
+    """What each named test has measured, after its name."""
+    figures: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8"))
+
+    def told(match: re.Match[str]) -> str:
+        run = figures["tests"].get(f"{match[1]}::{match[2]}")
+        if run is None:
+            return match[0]
+        cases = f"{run['cases']} cases" if run["cases"] > 1 else ""
+        values = [
+            f"{name.partition(' [')[0]} {value:.3g} {name.partition('[')[2].rstrip(']')}".rstrip()
+            for name, value in run["largest"].items()
+        ]
+        words = ", ".join([cases, *values] if cases else values)
+        return f"{match[0]}: {words}" if words else match[0]
+
+    return TEST.sub(told, markdown)
+
+
+def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     found = unproven(markdown)
     if found:
         raise SystemExit(f"{page.file.src_uri}: {'; '.join(found)}")
+    return with_figures(markdown)
+
+
+def measure(names: list[str], python: Path) -> dict[str, Any]:
+    """Run these tests ("core/test_law.py::test_of_it"): how many cases each has, and the largest of what it tells."""
+    with tempfile.NamedTemporaryFile(suffix=".xml") as file:
+        command = [str(python), "-m", "pytest", "-q", f"--junitxml={file.name}", "-o", "junit_family=xunit1"]
+        if subprocess.run([*command, *(f"tests/{name}" for name in names)], cwd=ROOT, check=False).returncode:
+            raise SystemExit("a test failed: nothing is written.")
+        cases = ElementTree.parse(file.name).iter("testcase")
+        found: dict[str, Any] = {}
+        for case in cases:
+            name = f"{case.attrib['file'].removeprefix('tests/')}::{case.attrib['name'].partition('[')[0]}"
+            run = found.setdefault(name, {"cases": 0, "largest": {}})
+            run["cases"] += 1
+            for told in case.iter("property"):
+                value = float(told.attrib["value"])
+                run["largest"][told.attrib["name"]] = max(value, run["largest"].get(told.attrib["name"], value))
+    return found
+
+
+def main() -> None:
+    pages = [page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").rglob("*.md"))]
+    names = sorted({f"{file}::{test}" for page in pages for file, test in TEST.findall(page)})
+    tests: dict[str, Any] = {}
+    for ros, python in PYTHON.items():
+        tests |= measure([name for name in names if name.startswith("ros/") == ros], python)
+    FIGURES.write_text(json.dumps({"tests": dict(sorted(tests.items()))}, indent=1) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

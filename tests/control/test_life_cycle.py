@@ -64,7 +64,7 @@ def test_the_whole_life(bench):
     assert c.mode == Mode.ACTIVE
 
 
-def test_a_fault_is_left_by_reset_and_activation_without_motion(bench):
+def test_a_fault_is_left_by_reset_and_activation_without_motion(bench, record_property):
     b = bench().active()
     b.run(0.3, PUSH)
     b.run(0.5, joint_age=1.0)
@@ -76,7 +76,9 @@ def test_a_fault_is_left_by_reset_and_activation_without_motion(bench):
     b.run(0.002)
     assert b.controller.mode == Mode.INACTIVE
     b.controller.activate()
-    assert np.abs(b.run(0.3)).max() < 1e-9
+    speed = np.abs(b.run(0.3)).max()
+    record_property("joint speed [rad/s]", speed)
+    assert speed < 1e-9
     assert b.controller.mode == Mode.ACTIVE
 
 
@@ -214,7 +216,7 @@ def test_zeroing_is_refused_while_moving_shaking_or_too_early(bench):
         b.controller.zero_ft_sensor()
 
 
-def test_memory_is_flat_over_ten_thousand_updates(bench):
+def test_memory_is_flat_over_ten_thousand_updates(bench, record_property):
     b = bench().active()
     update = b.controller.update
     for _ in range(100):
@@ -225,4 +227,5 @@ def test_memory_is_flat_over_ten_thousand_updates(bench):
         update()
     last = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
+    record_property("bytes that 10,000 updates leave", last - first)
     assert last - first < 10_000  # bytes: less than one per update; the drift monitor's window fills slowly

@@ -155,7 +155,7 @@ def random_walk(params, state, sample, command, changes, wrenches, twists, reque
 
 
 @pytest.mark.parametrize("robot", ["ur3e", "ur5e", "ur10e", "ur20"])
-def test_no_joint_bound_is_exceeded_in_a_random_walk(ideal_arm, sweep, robot):
+def test_no_joint_bound_is_exceeded_in_a_random_walk(ideal_arm, sweep, robot, record_property):
     rng = np.random.default_rng(11)
     count = max(1, sweep(26_000) // 200)
     arm = ideal_arm(robot, active=False)
@@ -180,13 +180,16 @@ def test_no_joint_bound_is_exceeded_in_a_random_walk(ideal_arm, sweep, robot):
     speed, acceleration, outside = random_walk(
         arm.params, arm.state, sample, command, changes, wrenches, twists, requests
     )
+    record_property("share of the speed", speed)
+    record_property("share of the acceleration", acceleration)
+    record_property("outside [rad]", outside)
     assert 0.99 < speed <= 1.0 + 1e-9  # the bounds are really reached
     assert acceleration <= 1.0 + 1e-6
     assert outside <= 1e-9
 
 
 @pytest.mark.parametrize("robot", ["ur3e", "ur5e", "ur20"])
-def test_hard_pushes_from_any_pose_keep_speed_and_acceleration_of_the_tool(ideal_arm, sweep, robot):
+def test_hard_pushes_from_any_pose_keep_speed_and_acceleration_of_the_tool(ideal_arm, sweep, robot, record_property):
     """120 N and 12 Nm in changing directions, from random poses, through singularities and along the edge of reach."""
     rng = np.random.default_rng(37)
     unchecked = {f"safety.max_{what}": 1e6 for what in ("force", "torque", "position_error", "orientation_error")}
@@ -199,9 +202,12 @@ def test_hard_pushes_from_any_pose_keep_speed_and_acceleration_of_the_tool(ideal
         twist = arm.run(5.0, push=np.repeat(pushes.reshape(10, 6), 250, axis=0))["twist"].reshape(-1, 2, 3)
         fastest = np.maximum(fastest, np.linalg.norm(twist, axis=2).max(axis=0))
         accelerations.append(np.linalg.norm(np.diff(twist, axis=0), axis=2) / arm.dt)
+    hardest = (np.concatenate(accelerations) / arm.p["max_acceleration"]).max()
+    record_property("share of the speed", (fastest / arm.p["max_velocity"]).max())
+    record_property("share of the acceleration", hardest)
     assert (fastest / arm.p["max_velocity"] > 0.99).all()  # the bounds are really reached
     assert (fastest / arm.p["max_velocity"] < 1.02).all()
-    assert (np.concatenate(accelerations) / arm.p["max_acceleration"]).max() < 1.05
+    assert hardest < 1.05
 
 
 def test_forward_kinematics_agree_with_pinocchio():

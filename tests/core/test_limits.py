@@ -70,7 +70,7 @@ def test_the_tool_stops_at_each_wall_inside_the_acceleration_limit(ideal_arm, si
     assert np.abs(log["p_tcp"] - p0)[:, [i for i in range(3) if i != side % 3]].max() < 1e-5
 
 
-def test_no_wall_is_crossed_whatever_the_hand_does(ideal_arm, sweep):
+def test_no_wall_is_crossed_whatever_the_hand_does(ideal_arm, sweep, record_property):
     p0, rng, deepest, hardest = ideal_arm().pose()[1], np.random.default_rng(1), 0.0, 0.0
     for _ in range(sweep(20)):
         arm = ideal_arm(**LIGHT | {"workspace.min": (p0 - 0.08).tolist(), "workspace.max": (p0 + 0.08).tolist()})
@@ -80,6 +80,8 @@ def test_no_wall_is_crossed_whatever_the_hand_does(ideal_arm, sweep):
         log = arm.run(2.0, push=push)
         deepest = max(deepest, (np.abs(log["p_tcp"] - p0) - 0.08).max())
         hardest = max(hardest, accelerations(log)[0].max())
+    record_property("behind a wall [mm]", 1e3 * deepest)
+    record_property("share of the acceleration", hardest / 5.0)
     assert deepest < 1e-4
     assert hardest <= 5.0 * (1 + 1e-6)
 
@@ -149,7 +151,7 @@ def jumps(log):
 
 
 @pytest.mark.parametrize("event", ["deactivate", "fault", "emergency"])
-def test_leaving_the_active_mode_brakes_inside_all_limits(ideal_arm, event):
+def test_leaving_the_active_mode_brakes_inside_all_limits(ideal_arm, event, record_property):
     arm = ideal_arm()
     before = arm.run(0.4, push=[40, 20, 0, 0, 0, 4])
     if event == "deactivate":
@@ -163,12 +165,13 @@ def test_leaving_the_active_mode_brakes_inside_all_limits(ideal_arm, event):
         log = arm.run(0.5)
         assert arm.s["mode"] == Mode.FAULT
     log = np.concatenate([before, log])
+    record_property("share of the acceleration", accelerations(log)[0].max() / 5.0)
     assert accelerations(log)[0].max() <= 5.0 * 1.02  # braking along the joints adds the curvature of the path
     assert jumps(log) <= 20.0 * (1 + 1e-9)
     assert not log["qd"][-1].any()
 
 
-def test_activation_and_reset_move_nothing(ideal_arm):
+def test_activation_and_reset_move_nothing(ideal_arm, record_property):
     arm = ideal_arm(active=False)
     log = arm.run(0.1)
     log = np.concatenate([log, arm.run(0.1, request=Request.ACTIVATE)])
@@ -177,10 +180,11 @@ def test_activation_and_reset_move_nothing(ideal_arm):
     assert arm.s["mode"] == Mode.FAULT
     log = np.concatenate([arm.run(0.1, request=Request.RESET_FAULT), arm.run(0.1, request=Request.ACTIVATE)])
     assert arm.s["mode"] == Mode.ACTIVE
+    record_property("joint speed [rad/s]", np.abs(log["qd"]).max())
     assert np.abs(log["qd"]).max() < 1e-12
 
 
-def test_an_arm_that_was_moved_while_inactive_is_not_sent_back(ideal_arm):
+def test_an_arm_that_was_moved_while_inactive_is_not_sent_back(ideal_arm, record_property):
     arm = ideal_arm(active=False)
     arm.run(0.01)
     u = arm.samples(1, request=Request.ACTIVATE)
@@ -189,6 +193,7 @@ def test_an_arm_that_was_moved_while_inactive_is_not_sent_back(ideal_arm):
     tick(arm.params, arm.state, u, command)
     assert command[0]["mode"] == Mode.ACTIVE
     assert command[0]["q"] == pytest.approx(u[0]["q"], abs=1e-12)
+    record_property("joint speed [rad/s]", np.abs(command[0]["qd"]).max())
     assert np.abs(command[0]["qd"]).max() < 1e-12
 
 

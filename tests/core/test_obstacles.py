@@ -87,7 +87,7 @@ def test_the_table_is_below_an_arm_that_hangs_from_the_ceiling(ideal_arm):
     assert pair_words(log["near"][-1], log["near_distance"][-1]) == "wrist 2 near table, 10 mm"
 
 
-def test_an_arm_that_is_pushed_into_itself_keeps_its_clearance(ideal_arm, sweep):
+def test_an_arm_that_is_pushed_into_itself_keeps_its_clearance(ideal_arm, sweep, record_property):
     rng = np.random.default_rng(4)
     hit, closest = set(), []
     for _ in range(sweep(30)):
@@ -97,6 +97,7 @@ def test_an_arm_that_is_pushed_into_itself_keeps_its_clearance(ideal_arm, sweep)
         acting = log["limits"] & Limit.COLLISION != 0
         closest.append(log["near_distance"][acting].min(initial=1.0))
         hit |= {tuple(pair) for pair in log["near"][acting].tolist()}
+    record_property("clearance of 10 mm, less [mm]", 10.0 - 1e3 * min(closest))
     assert min(closest) > 0.01 - 3e-4
     assert len(hit) >= 3, "the tool is pushed against several links"
 
@@ -107,7 +108,7 @@ def test_an_arm_without_this_check_is_as_it_was(ideal_arm, below):
     assert log["p_tcp"][-1, 2] < log["p_tcp"][0, 2] - 0.15
 
 
-def test_fast_motions_from_any_side_keep_the_clearance_to_a_box(ideal_arm, sweep):
+def test_fast_motions_from_any_side_keep_the_clearance_to_a_box(ideal_arm, sweep, record_property):
     rng = np.random.default_rng(5)
     closest = []
     while len(closest) < sweep(30):
@@ -124,11 +125,12 @@ def test_fast_motions_from_any_side_keep_the_clearance_to_a_box(ideal_arm, sweep
         first, near = log["near_distance"][0], log["near"][:, 0] > 0
         if first == 0.0 or first > 0.01:
             closest.append(log["near_distance"][near].min(initial=1.0))
+    record_property("clearance of 10 mm, less [mm]", 10.0 - 1e3 * min(closest))
     assert min(closest) > 0.01 - 3e-4
     assert np.mean(np.array(closest) < 0.012) > 0.3, "many of them do get there"
 
 
-def test_a_stop_at_any_moment_keeps_the_clearance_and_all_accelerations(ideal_arm, below, sweep):
+def test_a_stop_at_any_moment_keeps_the_clearance_and_all_accelerations(ideal_arm, below, sweep, record_property):
     """Far out to the side the arm is slow to brake: a stop takes most of the distance to the box."""
     rng = np.random.default_rng(6)
     closest = []
@@ -142,6 +144,7 @@ def test_a_stop_at_any_moment_keeps_the_clearance_and_all_accelerations(ideal_ar
         closest.append(min(nearest(arm.params, q) for q in log["q"][::5]))
         assert (np.abs(np.diff(log["qd"], axis=0)).max(axis=0) / arm.dt <= arm.p["joint_acceleration"] * 1.000001).all()
         assert np.linalg.norm(np.diff(log["twist"][:, :3], axis=0), axis=1).max() / arm.dt <= 5.0 * 1.05
+    record_property("clearance of 10 mm, less [mm]", 10.0 - 1e3 * min(closest))
     assert min(closest) > 0.01 - 3e-4
 
 

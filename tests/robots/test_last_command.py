@@ -98,7 +98,9 @@ def sent_to(robot):
 
 
 @pytest.mark.parametrize(("make", "step", "lasts"), CASES)
-def test_whatever_fails_between_two_steps_the_last_command_is_a_stop_and_the_arm_stands(make, step, lasts):
+def test_whatever_fails_between_two_steps_the_last_command_is_a_stop_and_the_arm_stands(
+    make, step, lasts, record_property
+):
     robot, trouble = make(), Trouble(step, lasts)
     with robot:
         sent = sent_to(robot)
@@ -138,6 +140,7 @@ def test_whatever_fails_between_two_steps_the_last_command_is_a_stop_and_the_arm
             rest.wait()
             robot.read(sample)
             places.append(np.array(sample["q"][0]))
+        record_property("measured joint speed at the end [rad/s]", float(np.abs(sample["qd"]).max()))
         assert np.abs(sample["qd"]).max() < STOPPED
         assert np.abs(places[-1] - places[50]).max() < 1e-4  # after what swings has settled
         assert not sent or sent[-1] == 0.0

@@ -31,12 +31,13 @@ def lead(trace):
 
 
 @pytest.mark.parametrize("softness", [0.015, 0.02, 0.2])
-def test_an_arm_that_sags_by_more_than_20_mrad_does_not_sink(softness):
+def test_an_arm_that_sags_by_more_than_20_mrad_does_not_sink(softness, record_property):
     trace = held(softness, unknown=1.5)
     if softness < 0.1:
         assert lead(trace)[-1] > 0.02
     assert trace.command["mode"][-1] == Mode.ACTIVE
     z = trace.command["p_tcp"][:, 2]
+    record_property("sunk in 5 s [mm]", 1e3 * np.ptp(z[-2500:]))
     assert np.ptp(z[-2500:]) < 1e-4  # [m] in the last 5 s
 
 
@@ -67,7 +68,7 @@ def test_an_arm_at_the_end_of_its_strength_says_so():
 
 
 @pytest.mark.parametrize(("kind", "seconds"), [("frozen", 0.3), ("protective_stop", 0.3), ("frozen", 0.12)])
-def test_after_a_stop_of_the_robot_the_next_command_starts_at_the_arm(kind, seconds):
+def test_after_a_stop_of_the_robot_the_next_command_starts_at_the_arm(kind, seconds, record_property):
     script = Script(2.5)
     script.activate(0.02)
     script.push(0.1, 2.0, [40.0, 40.0, 0.0, 0.0, 0.0, 0.0])
@@ -76,6 +77,7 @@ def test_after_a_stop_of_the_robot_the_next_command_starts_at_the_arm(kind, seco
     back = round((0.7 + seconds) / trace.period)
     assert trace.command["mode"][back - 2] == Mode.FAULT
     moved = np.abs(trace.command["q"][back] - trace.sample["q"][back]).max()
+    record_property("from the arm [rad]", moved)
     assert moved <= 0.02
     before = np.abs(trace.sample["qd"][: back - 2]).max()
     assert np.abs(trace.sample["qd"][back + 1 :]).max() <= before
@@ -94,12 +96,13 @@ def blocked(seconds, twist):
 
 
 @pytest.mark.parametrize("speed", [0.02, 0.1, 0.4])
-def test_the_command_waits_for_a_blocked_arm_then_it_is_a_fault(speed):
+def test_the_command_waits_for_a_blocked_arm_then_it_is_a_fault(speed, record_property):
     apart, log = blocked(8.0, [speed, 0.0, 0.0, 0.0, 0.0, 0.0])
     fault = int(np.argmax(log["mode"] == Mode.FAULT))
     assert log["status"][fault] == Status.NOT_FOLLOWING
     fastest = np.abs(log["qd"]).max()
     braking = 0.5 * fastest**2 / 5.0  # [rad] at the tool's acceleration limit and 1 m of lever
+    record_property("ahead of the arm [rad]", apart.max())
     assert apart.max() <= 2.0 * BOUND + 0.1 * fastest + braking
     late = np.abs(log["qd"][: fault + 1]).max(axis=1)
     assert late[fault] < 0.75 * fastest  # it was waiting, within the braking that is planned for the tool

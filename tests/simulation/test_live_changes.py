@@ -49,41 +49,49 @@ def judge(cases: list[tuple[str, str, Case]]) -> tuple[list[str], list[Outcome]]
     return broken, outcomes
 
 
+def motion_at_rest(situation: str, outcomes: list[Outcome]) -> float:
+    """[mm]"""
+    return 1e3 * max((o.moved for o in outcomes if situation == "rest" and not o.refused), default=0.0)
+
+
 def test_every_parameter_of_the_schema_is_tried():
     limits = {name for name in CHANGEABLE if name.startswith("joint_limits.")}
     assert set(DRAWS) | limits == set(CHANGEABLE)
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_no_parameter_moves_the_arm_or_makes_its_velocity_jump(situation):
+def test_no_parameter_moves_the_arm_or_makes_its_velocity_jump(situation, record_property):
     rng = np.random.default_rng(SEED + SWEEP)
     asked = COMMANDS if situation == "rest" else ()
     names = [name for name in CHANGEABLE if name not in asked for _ in range(SWEEP or 1)]
     broken, outcomes = judge([(situation, name, random_change(rng, situation, name)) for name in names])
+    record_property("motion at rest [mm]", motion_at_rest(situation, outcomes))
     assert not broken
     refused = {name for name, outcome in zip(names, outcomes, strict=True) if outcome.refused}
     assert refused <= {*FIXED_WHILE_ACTIVE, *FELT_THROUGH}
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_no_pair_of_parameters_moves_the_arm_or_makes_its_velocity_jump(situation):
+def test_no_pair_of_parameters_moves_the_arm_or_makes_its_velocity_jump(situation, record_property):
     rng = np.random.default_rng(SEED + 1 + SWEEP)
     names = [name for name in CHANGEABLE if name not in (*COMMANDS, *FIXED_WHILE_ACTIVE, *FELT_THROUGH)]
     pairs = [rng.choice(names, 2, replace=False) for _ in range(len(names) * SWEEP or 40)]
-    broken, _ = judge([(situation, " and ".join(pair), random_change(rng, situation, *pair)) for pair in pairs])
+    broken, outcomes = judge([(situation, " and ".join(pair), random_change(rng, situation, *pair)) for pair in pairs])
+    record_property("motion at rest [mm]", motion_at_rest(situation, outcomes))
     assert not broken
 
 
 @pytest.mark.parametrize("situation", SITUATIONS)
-def test_no_preset_put_in_the_place_of_another_moves_the_arm_or_makes_its_velocity_jump(situation):
+def test_no_preset_put_in_the_place_of_another_moves_the_arm_or_makes_its_velocity_jump(situation, record_property):
     cases = []
     for before, after in itertools.permutations(("", *PRESETS), 2):
         wanted = (preset(after) if after else Parameters()).changed(DEVICES)
         if situation == "rest":
             wanted = wanted.changed(NO_WRENCH)  # which asks for motion
         cases.append((situation, f"{before} -> {after}", change(situation, start(situation, base=before), wanted)))
-    broken, _ = judge(cases)
+    broken, outcomes = judge(cases)
     assert len(cases) == len(PRESETS) * (len(PRESETS) + 1)
+    record_property("motion at rest [mm]", motion_at_rest(situation, outcomes))
     assert not broken
 
 

@@ -207,10 +207,11 @@ def test_nothing_in_the_way_is_no_reason_to_stop():
     assert np.linalg.norm(log["p_tcp"][-1] - first) < 0.01
 
 
-def test_an_arm_that_ignores_its_retreat_is_led_by_no_more_than_the_following_error():
+def test_an_arm_that_ignores_its_retreat_is_led_by_no_more_than_the_following_error(record_property):
     arm, *_ = led_against_a_force()
     log = back(arm, 4.0, follows=False)
     bound = Parameters().safety.max_following_error
     assert log["status"][-1] == Status.NOT_FOLLOWING
     assert 0.5 * bound < np.abs(log["q"] - log["q"][0]).max() <= bound + 0.02
+    record_property("ahead of the arm [rad]", np.abs(log["q"] - log["q"][0]).max())
     assert not log["qd"][-1].any()
