@@ -88,7 +88,7 @@ def refusal(case: Case, sample: np.void) -> str:
         fill(record, parameters, MODEL)
     try:
         check_live(case.parameters, case.changes[0], active=True)
-        check_felt(case.parameters, case.changes[0], records[0], records[1], sample)
+        check_felt(case.parameters, case.changes[0], records[0], records[0], records[1], sample)
     except ParameterError as error:
         return str(error)
     return ""

@@ -70,14 +70,14 @@ class AdmittanceController:
             raise LifecycleError("configure: the controller is already configured; call cleanup() first.")
         fill(self.params, self.parameters, self.model)
         self.params["revision"] = 1
+        self._proven = self._params.copy()[0]  # its zero and tool: of the activation, or better ones since
         warm_up(say)
         self._state[:] = np.zeros_like(self._state)
         self._command[:] = np.zeros_like(self._command)
         self._request = Request.NONE
         self._retreat_left = 0.0
         self._zero = ZeroWatch(self.parameters.control_rate)
-        self._bias_change[:] = 0.0
-        self.configured = True
+        self._bias_change[:], self.configured = 0.0, True
 
     def cleanup(self) -> None:
         """Back to unconfigured. Only when nothing moves."""
@@ -168,13 +168,10 @@ class AdmittanceController:
         if not self.configured:
             return "unconfigured: call configure()"
         why = sentence(self.state["status"], self.state["evidence"])
+        mode = "stopped" if self.mode == Mode.FAULT else self.mode.name.lower()
         if self.status == Status.RETREATING:
             return why
-        if self.mode == Mode.FAULT:
-            return f"stopped: {why}"
-        if self.status != Status.OK:
-            return f"{self.mode.name.lower()}: {why}"
-        return self.mode.name.lower()
+        return mode if self.status == Status.OK and mode != "stopped" else f"{mode}: {why}"
 
     @property
     def hindrance(self) -> str:
@@ -215,8 +212,8 @@ class AdmittanceController:
         The change itself does not move the arm (core/adopt.py). May be called from another thread."""
         self.replace_parameters(self.parameters.changed(changes))
 
-    def replace_parameters(self, parameters: Parameters) -> None:
-        """Like set_parameters, for a whole set (a preset, a file)."""
+    def replace_parameters(self, parameters: Parameters, zeroed: bool = False) -> None:
+        """Like set_parameters, for a whole set (a preset, a file). zeroed: the bias is a zero that was measured."""
         active = self.configured and self.mode == Mode.ACTIVE
         if self.configured:
             check_live(self.parameters, parameters, active)
@@ -224,8 +221,9 @@ class AdmittanceController:
         fill(record, parameters, self.model)
         latest = self._pending[-1] if self._pending else self.params
         record["revision"] = latest["revision"]
-        if active:
-            check_felt(self.parameters, parameters, latest, record, self.sample)
+        proven = not active or zeroed
+        if proven or check_felt(self.parameters, parameters, self._proven, latest, record, self.sample):
+            self._proven = record
         self.parameters = parameters
         if record.tobytes() != latest.tobytes():
             self._pending.append(record)
@@ -259,7 +257,8 @@ class AdmittanceController:
         the arm moves, while the reading is unsteady, and when it looks like a contact."""
         self._need_configured("zero_ft_sensor")
         change = self._zero.residual(self._params)
-        self.set_parameters({"sensor.bias": (np.array(self.parameters.sensor.bias) + change).tolist()})
+        bias = (np.array(self.parameters.sensor.bias) + change).tolist()
+        self.replace_parameters(self.parameters.changed({"sensor.bias": bias}), zeroed=True)
         return change
 
     def _auto_zero(self) -> None:
@@ -279,6 +278,7 @@ class AdmittanceController:
         )
         record = self._params.copy()[0]
         record["sensor_bias"] = bias
+        self._proven = record
         self._pending.append(record)
 
     def _need_fault(self, action: str) -> None:
