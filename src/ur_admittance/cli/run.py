@@ -42,7 +42,7 @@ def run(
         check_new(log)
     loaded = parameters_from(preset)
     parameters = loaded.changed(assignments(set_ or []))
-    source_of(loaded, parameters.sensor.source)
+    source_of(loaded, parameters.sensor.source or "builtin")
     link = assignments(connection or [])
     options: dict[str, Any] = {
         "name": name,
