@@ -65,6 +65,9 @@ def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
         (["why", __file__], "test_commands.py"),
         (["run", "--preset", "none_such"], "preset 'none_such' is unknown"),
         (["ask", "retreat", "--name", "none-such"], "no controller named 'none-such' is running"),
+        (["ask", "tool.tcp=2001-01-01"], "'tool.tcp=2001-01-01': the value is not readable"),
+        (["ask", "tool.tcp=&x [*x]"], "the value is not readable"),
+        (["ask", "tool.tcp=!!binary aGk="], "the value is not readable"),
     ],
 )
 def test_bad_input_gets_one_sentence_and_exit_code_2(arguments, sentence):
@@ -95,6 +98,7 @@ def test_a_stopped_arm_is_led_out_of_its_fault_from_another_terminal():
             assert arm.poll() is None
         assert "max_torque" in call("ask", "safety.max_torque=7", "--name", name).stdout
         assert "must be > 0" in call("ask", "admittance.mass=-1", "--name", name, code=2).stderr
+        assert "damping" in call("ask", "admittance.damping=[80, 80, 80, .nan, .nan, .nan]", "--name", name).stdout
         push_for(name, 20.0, 1.5)
         time.sleep(1.0)
         push_for(name, 60.0, 9.0)

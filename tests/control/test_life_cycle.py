@@ -229,3 +229,32 @@ def test_memory_is_flat_over_ten_thousand_updates(bench, record_property):
     tracemalloc.stop()
     record_property("bytes that 10,000 updates leave", last - first)
     assert last - first < 10_000  # bytes: less than one per update; the drift monitor's window fills slowly
+
+
+@pytest.mark.parametrize(
+    "tcp", [[0.0, 0.0, 0.3, 0.0, 0.0, 0.0], [0.1, 0.0, 0.2, 1.0, -0.5, 0.3]], ids=("longer", "turned")
+)
+@pytest.mark.parametrize("seconds", [0.002, 1.5], ids=("at the start", "nearly there"))
+def test_another_tcp_leaves_a_target_pose_at_its_place_of_the_arm(bench, tcp, seconds):
+    ends = []
+    for changed in (False, True):
+        b = bench(**{"tool.tcp": [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]}).active()
+        b.run(0.1)
+        p, R = b.controller.command["p_tcp"].copy(), b.controller.command["R_tcp"].copy()
+        b.controller.set_target_pose(p + [0.05, 0.0, 0.0], R)
+        b.run(seconds)
+        if changed:
+            b.controller.set_parameters({"tool.tcp": tcp})
+        b.run(3.0)
+        ends.append(b.q.copy())
+    assert np.abs(ends[1] - ends[0]).max() < 1e-5
+
+
+def test_a_target_pose_after_a_change_of_the_tcp_is_one_of_the_new_tcp(bench):
+    b = bench().active()
+    b.run(0.1)
+    p, R = b.controller.command["p_tcp"].copy(), b.controller.command["R_tcp"].copy()
+    b.controller.set_parameters({"tool.tcp": [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]})
+    b.controller.set_target_pose(p, R)  # in the same cycle: 0.1 m back
+    b.run(4.0)
+    assert np.abs(b.controller.command["p_tcp"] - p).max() < 1e-4

@@ -1,5 +1,7 @@
 """Parameters that an active controller refuses: it would move although nothing pushes it."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -41,6 +43,49 @@ def test_a_zero_or_tool_that_would_be_felt_as_a_push_is_refused_with_its_size(be
     with pytest.raises(ParameterError, match=f"a push of .*{push} that nobody gives .*deactivate first"):
         b.controller.set_parameters(changes)
     assert np.abs(b.run(0.5)).max() < 1e-12
+
+
+THRESHOLD, FORCE_AXES = "admittance.min_motion_threshold", "admittance.force_axes"
+FALSE = {"sensor.bias": [1.4, 0.0, 0.0, 0.0, 0.0, 0.0]}  # [N] below the threshold of 1.5 N
+LEVER = {"tool.tcp": [0.0, 0.0, 0.3, 0.0, 0.0, 0.0]}
+PRESSING = {FORCE_AXES: [True] * 3 + [False] * 3}
+
+
+@pytest.mark.parametrize(
+    ("start", "steps"),
+    [
+        ({}, [{"sensor.bias": [0.04 * k, 0.0, 0.0, 0.0, 0.0, 0.0]} for k in range(50)]),
+        ({}, [{"tool.mass": 0.004 * k} for k in range(50)]),
+        ({}, [{THRESHOLD: 6.0}, {"sensor.bias": [5.0, 0.0, 0.0, 0.0, 0.0, 0.0]}, {THRESHOLD: 0.1}]),
+        ({}, [FALSE, PRESSING]),
+        (PRESSING, [FALSE]),
+        ({}, [FALSE, LEVER]),
+        (LEVER, [FALSE]),
+    ],
+    ids=("zero", "tool", "threshold", "force axis later", "force axis", "lever later", "lever"),
+)
+def test_a_wrong_zero_does_not_become_a_push_in_small_steps(bench, start, steps):
+    b = bench(**start).active()
+    said = set()
+    for changes in steps:
+        try:
+            b.controller.set_parameters(changes)
+        except ParameterError as error:
+            said.add(str(error).partition("push of ")[2])
+        assert np.abs(b.run(0.05)).max() < 1e-12
+    assert said
+    assert all(re.match(r"[0-9.]+ Nm? that nobody gives", sentence) for sentence in said)
+    assert np.abs(b.run(0.5)).max() < 1e-12
+
+
+def test_a_pushed_arm_takes_other_parameters_after_a_better_zero(bench):
+    b = bench().active()
+    drifted = np.array([0.0, 0.0, 3.0, 0.0, 0.0, 0.0])
+    b.run(1.0, wrench=drifted)
+    b.controller.set_parameters({"sensor.bias": drifted.tolist()})
+    b.run(1.0, wrench=drifted - [0.0, 0.0, 10.0, 0.0, 0.0, 0.0])  # less is felt with the old zero
+    b.controller.set_parameters({THRESHOLD: 1.0})
+    b.controller.set_parameters({"sensor.bias": [0.0, 0.0, 2.99, 0.0, 0.0, 0.0]})
 
 
 def test_the_weight_of_a_tool_that_was_forgotten_may_be_taken_off_and_comes_off_smoothly(bench):

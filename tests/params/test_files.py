@@ -233,3 +233,12 @@ def test_a_calibration_that_was_made_with_another_sensor_is_not_included(tmp_pat
         ParameterError, match=r"mine.yaml:4: sensor.source = builtin: .*calibration.yaml was made with raw"
     ):
         load_parameters(mine)
+
+
+def test_two_calibrations_of_different_sensors_are_not_mixed(tmp_path):
+    for name, source in (("one", "raw"), ("two", "builtin")):
+        (tmp_path / f"{name}.yaml").write_text(f"/**:\n  ros__parameters:\n    sensor.source: {source}\n")
+    mine = tmp_path / "mine.yaml"
+    mine.write_text("/**:\n  ros__parameters:\n    include: [one.yaml, two.yaml]\n")
+    with pytest.raises(ParameterError, match=r"two.yaml:3: sensor.source = builtin: .*one.yaml was made with raw"):
+        load_parameters(mine)

@@ -75,6 +75,9 @@ def test_a_calibrated_arm_runs_as_the_file_says_and_yields_to_a_push(walk):
         code, output = ask(*mine, "--sensor", other)
         assert code != 0
         assert f"calibrated with sensor.source = {source}" in output
+        code, output = ask(*mine, "--set", f"sensor.source={other}")
+        assert code != 0
+        assert f"calibrated with sensor.source = {source}" in output
         command = [sys.executable, "-m", "ur_admittance", *mine, "--name", name]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:

@@ -243,7 +243,7 @@ print(json.dumps({"because": report.ended_because, "mode": report.mode.name, "st
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_slows_the_arm_down_and_stops_it(child, number):
     process = child(PROGRAM, "fast")
     time.sleep(0.3)

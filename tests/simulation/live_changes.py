@@ -1,4 +1,4 @@
-"""Changes of parameters on a simulated arm: at rest, under the load of a spring, in contact, in motion."""
+"""Changes of parameters on a simulated arm: at rest, under the load of a spring, in contact, pushed or led."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +26,7 @@ PRESSING = {
 }
 PUSH = np.array([8.0, -10.0, 8.0, 0.6, 0.5, -0.6])  # [N, Nm]
 RISE = 0.15  # [s] of the push
+TURN = [0.02, -0.03, 0.02, 0.1, -0.1, 0.1]  # [m/s, rad/s] streamed
 
 LEVER = 0.2  # [m] points of a body at the flange that are looked at: turning counts as well
 POINTS = LEVER * np.array([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]])
@@ -38,8 +39,15 @@ VARIANTS: dict[str, tuple[dict[str, Any], ...]] = {
     "spring": (SPRINGS, SPRINGS | {"control_frame": "tcp"}),
     "contact": (PRESSING, PRESSING | {"control_frame": "task", "admittance.bias_time": 0.3}),
     "motion": ({}, {"admittance.travel_damping": 0.5}),
+    "turning": ({}, SPRINGS, {"admittance.enabled_axes": [False] * 6}),
 }
-TIMES = {"rest": (0.4, 1.6), "spring": (2.2, 2.6), "contact": (1.6, 2.0), "motion": (0.6, 0.9)}  # [s] change, end
+TIMES = {
+    "rest": (0.4, 1.6),
+    "spring": (2.2, 2.6),
+    "contact": (1.6, 2.0),
+    "motion": (0.6, 0.9),
+    "turning": (0.6, 0.9),
+}  # [s] change, end
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,8 @@ def change(situation: str, before: Parameters, after: Parameters) -> Case:
     if situation in ("spring", "motion"):
         rise = np.minimum(1.0, np.arange(len(script.rows)) * script.period / RISE)[:, None]
         script.push(0.05, end, rise * PUSH)
+    if situation == "turning":
+        script.twist(0.05, end, TURN)
     script.parameters(at, 1)
     environment = Environment.floor(2e4, gap=0.004) if situation == "contact" else Environment.none()
     return Case(script, before, tool=TOOL, environment=environment, servo=SERVO, changes=(after,))
@@ -88,7 +98,7 @@ def refusal(case: Case, sample: np.void) -> str:
         fill(record, parameters, MODEL)
     try:
         check_live(case.parameters, case.changes[0], active=True)
-        check_felt(case.parameters, case.changes[0], records[0], records[1], sample)
+        check_felt(case.parameters, case.changes[0], records[0], records[0], records[1], sample)
     except ParameterError as error:
         return str(error)
     return ""
@@ -112,7 +122,7 @@ def measure(case: Case, trace: Trace) -> Outcome:
 
 def explained(case: Case, outcome: Outcome) -> float:
     """Change of acceleration [m/s2] by the mass of axes that are disabled while something pushes them, or that a limit
-    held back; and by the limits for force axes that must slow down to a lower approach speed, and on a curved path that
+    held back; and by the limits for force axes that must slow down to their approach speed, and on a curved path that
     lower accelerations cannot follow as fast."""
     before, after = new(PARAMS, 2)
     fill(before, case.parameters, MODEL)
@@ -124,7 +134,8 @@ def explained(case: Case, outcome: Outcome) -> float:
     bound = float(np.linalg.norm(np.where(freed, lever * pushed / mass, 0.0)))
     slower = (after["approach_speed"] < before["approach_speed"]).repeat(3)
     weaker = any((after[name] < before[name]).any() for name in ("joint_acceleration", "max_acceleration"))
-    if weaker or ((after["force_axes"] > 0) & ((before["force_axes"] == 0) | slower)).any():
+    turned = before["control_frame"] != after["control_frame"] and bool(case.script.rows["reference_twist"].any())
+    if weaker or ((after["force_axes"] > 0) & ((before["force_axes"] == 0) | slower | turned)).any():
         limit = np.maximum(before["max_acceleration"], after["max_acceleration"])
         bound += 2.0 * float(limit[0] + (LEVER + 0.3) * limit[1])
     return bound

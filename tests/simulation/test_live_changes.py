@@ -26,7 +26,7 @@ SWEEP = int(os.environ.get("SWEEP", "0"))  # changes of each parameter in each s
 SEED = 20260
 STILL = 1e-4  # [m] nothing pushes
 STEP = 0.5  # [m/s2] 1 mm/s from one cycle to the next; the ramps explain 0.1, an 8 kg mass that is let go by 15 N 1.9
-SITUATIONS = ("rest", "spring", "contact", "motion")
+SITUATIONS = ("rest", "spring", "contact", "motion", "turning")
 CHANGEABLE = [name for name in Parameters().flat() if name not in FIXED_WHILE_CONFIGURED]
 
 

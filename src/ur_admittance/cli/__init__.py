@@ -78,3 +78,7 @@ def main() -> None:
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
+    finally:
+        signal.signal(
+            signal.SIGINT, signal.SIG_IGN
+        )  # the arm stands; one more Ctrl-C would abort the interpreter's end

@@ -1,6 +1,7 @@
 """ur-admittance ask: a request to a controller that runs in another terminal."""
 
-from typing import Annotated
+import math
+from typing import Annotated, Any
 
 import typer
 
@@ -24,8 +25,17 @@ def ask(
     """Ask a running controller (`run`, `demo`, ROS 2) for something; its answer says what is in the way."""
     from ur_admittance.runtime.mailbox import send
 
-    message = {"set": assignments([request])} if "=" in request else {"request": request}
+    message = {"set": without_nan(assignments([request]))} if "=" in request else {"request": request}
     answer = send(message, name, timeout=PATIENCE_S)
     if not answer.accepted:
         raise LifecycleError(answer.text)
     typer.echo(answer.text)
+
+
+def without_nan(value: Any) -> Any:
+    """JSON has no NaN: unset is null there."""
+    if isinstance(value, dict):
+        return {name: without_nan(each) for name, each in value.items()}
+    if isinstance(value, list):
+        return [without_nan(each) for each in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -34,11 +34,15 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
 ) -> None:
     """Make an arm compliant until Ctrl-C, which slows it down and stops it."""
+    from ur_admittance.apps.connect import source_of
+
     if log is not None:  # before anything is loaded
         from ur_admittance.recording.writer import check_new
 
         check_new(log)
-    parameters = parameters_from(preset).changed(assignments(set_ or []))
+    loaded = parameters_from(preset)
+    parameters = loaded.changed(assignments(set_ or []))
+    source_of(loaded, parameters.sensor.source or "builtin")
     link = assignments(connection or [])
     options: dict[str, Any] = {
         "name": name,
@@ -57,8 +61,6 @@ def run(
 
         typer.echo(str(run_simulated(model, parameters, **options)))
         return
-    from ur_admittance.apps.connect import source_of
-
     if robot == "ros" and measure:
         raise RobotError("--measure-response: with ros use `ur-admittance measure-response --robot ros` first.")
     if active and not yes:

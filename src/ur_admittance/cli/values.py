@@ -1,6 +1,7 @@
 """Values given on the command line: name=value pairs, presets and parameter files."""
 
 import contextlib
+import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -25,7 +26,8 @@ def assignments(pairs: Sequence[str]) -> dict[str, Any]:
             raise ParameterError(f"{pair!r}: must be name=value, for example admittance.mass=4.")
         try:
             value = YAML(typ="safe", pure=True).load(text)
-        except YAMLError:
+            json.dumps(value)  # YAML has dates, bytes, sets and circles; no parameter is one
+        except (YAMLError, TypeError, ValueError):
             raise ParameterError(f"{pair!r}: the value is not readable; write a number, true, or [1, 2, 3].") from None
         if isinstance(value, str):
             with contextlib.suppress(ValueError):

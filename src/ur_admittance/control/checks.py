@@ -16,7 +16,16 @@ from ur_admittance.params.schema import Safety
 FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source")
 FIXED_WHILE_ACTIVE = ("gravity", "sensor.sign", "sensor.rotation", "sensor.position")  # nobody remounts a moving arm
 FELT_THROUGH = ("sensor.bias", "tool.mass", "tool.center_of_mass")  # what is taken off the reading
-SLACK = (0.05, 0.005)  # [N, Nm] by which a change may be felt in any case, as one step of auto_zero is
+FELT_BY = (
+    "admittance.min_motion_threshold", "admittance.min_motion_threshold_torque", "admittance.force_axes",
+    "admittance.enabled_axes", "tool.tcp",
+)  # fmt: skip
+# ... what makes a wrong zero move the arm that did not do so before
+TAKEN_OFF = ("sensor_bias", "tool_weight_base", "tool_com")  # the same in PARAMS
+SLACK = (
+    0.05,
+    0.005,
+)  # [N, Nm] by which a push that is felt anyway may grow: a rounded zero; auto_zero takes as large steps
 
 
 def check_live(present: Parameters, wanted: Parameters, active: bool = False) -> None:
@@ -44,16 +53,28 @@ def changes(present: Parameters, wanted: Parameters) -> list[str]:
     return [name for name in new if new[name] != old[name]]
 
 
-def check_felt(present: Parameters, wanted: Parameters, now: np.void, then: np.void, sample: np.void) -> None:
+def check_felt(
+    present: Parameters, wanted: Parameters, proven: np.void, now: np.void, then: np.void, sample: np.void
+) -> bool:
     """ParameterError for a zero or a tool that an active arm would feel as a push that is not felt now: it would move
-    although nothing pushes it. One that takes off what is felt is welcome. now, then: PARAMS."""
-    named = [name for name in changes(present, wanted) if name in FELT_THROUGH]
-    if not named or not (np.isfinite(sample["q"]).all() and np.isfinite(sample["wrench"]).all()):
-        return
-    before, after = felt(now, sample), felt(then, sample)
+    although nothing pushes it. One that takes off what is felt is welcome: True, it takes the place of the proven one.
+
+    proven, now, then: PARAMS. All are judged about the new TCP and with the new deadband. The proven zero and tool are
+    those of the activation, or a later zero: many small steps away from them are one large step."""
+    changed = changes(present, wanted)
+    named = [name for name in changed if name in FELT_THROUGH] or [name for name in changed if name in FELT_BY]
+    known = np.isfinite(sample["q"]).all() and np.isfinite(sample["wrench"]).all()
+    if not named or not known or all(np.array_equal(proven[name], then[name]) for name in TAKEN_OFF):
+        return False
+    first, before, after = (felt(then, zero, sample) for zero in (proven, now, then))
+    better = True
     for part, unit, field in ((0, "N", "deadband_force"), (1, "Nm", "deadband_torque")):
-        less, more = (float(np.linalg.norm(w[3 * part : 3 * part + 3])) for w in (before, after))
-        allowed = max(float(then[field]), less) + SLACK[part]
+        axes = slice(3 * part, 3 * part + 3)
+        at_first, less, more = (float(np.linalg.norm(w[axes])) for w in (first, before, after))
+        regulated = bool((then["force_axes"][axes] * then["enabled"][axes]).any())  # they have no deadband
+        silent, less = 0.0 if regulated else float(then[field]), min(at_first, less)
+        allowed = silent if less <= silent else less + SLACK[part]
+        better &= more <= at_first
         if more > allowed:
             value = np.array(wanted.flat()[named[0]]).tolist()
             raise ParameterError(
@@ -61,13 +82,19 @@ def check_felt(present: Parameters, wanted: Parameters, now: np.void, then: np.v
                 f"gives (allowed: {allowed:.3g} {unit}); deactivate first.",
                 named[0],
             )
+    return better
 
 
-def felt(params: np.void, sample: np.void) -> Array:
-    """The last reading without bias and weight (6,) [N, Nm], sensor frame."""
+def felt(params: np.void, zero: np.void, sample: np.void) -> Array:
+    """The last reading without bias and weight of `zero` (PARAMS), sensor axes, about the TCP of params [N, Nm]."""
     records = new(PARAMS)
     records[0] = params
-    return compensated(records, np.array(sample["q"]), np.array(sample["wrench"]))
+    for name in TAKEN_OFF:
+        records[0][name] = zero[name]
+    w = compensated(records, np.array(sample["q"]), np.array(sample["wrench"]))
+    lever = params["R_tcp_sensor"].T @ params["p_tcp_sensor"]  # from the TCP to the sensor
+    w[3:] += np.cross(lever, w[:3])
+    return w
 
 
 def check_near(position: Array, rotation: Array, command: np.void, safety: Safety) -> None:

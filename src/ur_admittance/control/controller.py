@@ -22,13 +22,13 @@ from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
 from ur_admittance.control.checks import check_felt, check_live, check_near, finite
 from ur_admittance.control.recovery import hindrance, no_retreat
+from ur_admittance.control.target import move_target, target
 from ur_admittance.control.zeroing import WINDOW, ZeroWatch
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
-from ur_admittance.errors import LifecycleError, ParameterError
+from ur_admittance.errors import LifecycleError
 from ur_admittance.model import RobotModel
-from ur_admittance.model.frames import is_rotation
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
 
@@ -60,6 +60,7 @@ class AdmittanceController:
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._bias_change = np.zeros(6)  # of auto-zero, not yet in force
         self._margin: tuple[Parameters, Margin] | None = None
+        self._proven, self._target_for = new(PARAMS, 2)  # zero and tool when nothing was wrong; TCP of the target pose
         fill(self.params, self.parameters, model)
 
     # -- life cycle ---------------------------------------------------------------------------------------------
@@ -70,14 +71,14 @@ class AdmittanceController:
             raise LifecycleError("configure: the controller is already configured; call cleanup() first.")
         fill(self.params, self.parameters, self.model)
         self.params["revision"] = 1
+        self._proven = self._params.copy()[0]
         warm_up(say)
         self._state[:] = np.zeros_like(self._state)
         self._command[:] = np.zeros_like(self._command)
         self._request = Request.NONE
         self._retreat_left = 0.0
         self._zero = ZeroWatch(self.parameters.control_rate)
-        self._bias_change[:] = 0.0
-        self.configured = True
+        self._bias_change[:], self.configured = 0.0, True
 
     def cleanup(self) -> None:
         """Back to unconfigured. Only when nothing moves."""
@@ -103,8 +104,7 @@ class AdmittanceController:
         self._request = (self._request & ~(Request.ACTIVATE | Request.START_AT_ARM)) | Request.DEACTIVATE
 
     def reset_fault(self) -> None:
-        """Leave the fault; the controller stays inactive until activate(). Refused with the reason while the arm moves
-        or the cause is still there, as of the last update."""
+        """Leave the fault, inactive. Refused with the reason while the arm moves or the cause was still there."""
         self._need_fault("reset_fault")
         if self.hindrance:
             raise LifecycleError(f"reset_fault: {self.hindrance}")
@@ -132,11 +132,12 @@ class AdmittanceController:
 
     def update(self) -> None:
         """One cycle: `sample` in, `command` out. Never raises."""
+        sample = self.sample
         while self._pending:
             revision = self.params["revision"] + 1
             self._params[0] = self._pending.popleft()
             self.params["revision"] = revision
-        sample = self.sample
+            move_target(sample, self._target_for, self.params)
         if self._retreat_left > 0.0:
             self._retreat_left -= sample["dt"]
             self._request |= RETREAT
@@ -168,13 +169,10 @@ class AdmittanceController:
         if not self.configured:
             return "unconfigured: call configure()"
         why = sentence(self.state["status"], self.state["evidence"])
+        mode = "stopped" if self.mode == Mode.FAULT else self.mode.name.lower()
         if self.status == Status.RETREATING:
             return why
-        if self.mode == Mode.FAULT:
-            return f"stopped: {why}"
-        if self.status != Status.OK:
-            return f"{self.mode.name.lower()}: {why}"
-        return self.mode.name.lower()
+        return mode if self.status == Status.OK and mode != "stopped" else f"{mode}: {why}"
 
     @property
     def hindrance(self) -> str:
@@ -215,20 +213,25 @@ class AdmittanceController:
         The change itself does not move the arm (core/adopt.py). May be called from another thread."""
         self.replace_parameters(self.parameters.changed(changes))
 
-    def replace_parameters(self, parameters: Parameters) -> None:
-        """Like set_parameters, for a whole set (a preset, a file)."""
+    def replace_parameters(self, parameters: Parameters, zeroed: bool = False) -> None:
+        """Like set_parameters, for a whole set (a preset, a file). zeroed: the bias is a zero that was measured."""
         active = self.configured and self.mode == Mode.ACTIVE
         if self.configured:
             check_live(self.parameters, parameters, active)
         record = new(PARAMS)[0]
         fill(record, parameters, self.model)
-        latest = self._pending[-1] if self._pending else self.params
+        latest = self._latest
         record["revision"] = latest["revision"]
-        if active:
-            check_felt(self.parameters, parameters, latest, record, self.sample)
+        proven = not active or zeroed
+        if proven or check_felt(self.parameters, parameters, self._proven, latest, record, self.sample):
+            self._proven = record
         self.parameters = parameters
         if record.tobytes() != latest.tobytes():
             self._pending.append(record)
+
+    @property
+    def _latest(self) -> np.void:
+        return self._pending[-1] if self._pending else self.params
 
     # -- references ---------------------------------------------------------------------------------------------
 
@@ -244,14 +247,11 @@ class AdmittanceController:
     def set_target_pose(self, position: ArrayLike, rotation: ArrayLike) -> None:
         """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; it stays there. Refused with the
         distance when that is more than safety.max_position_error or max_orientation_error."""
-        p = finite(position, (3,), "target position")
-        R = finite(rotation, (3, 3), "target rotation")
-        if not is_rotation(R):
-            raise ParameterError("target rotation: must be a rotation matrix (orthogonal, determinant 1).")
+        p, R = target(position, rotation)
         if self.state["has_command"]:
             check_near(p, R, self.command, self.parameters.safety)
-        self.sample["target_position"] = p
-        self.sample["target_rotation"] = R
+        self.sample["target_position"], self.sample["target_rotation"] = p, R
+        self._target_for = self._latest.copy()
         self.sample["target_id"] += 1
 
     def zero_ft_sensor(self) -> FloatArray:
@@ -259,7 +259,8 @@ class AdmittanceController:
         the arm moves, while the reading is unsteady, and when it looks like a contact."""
         self._need_configured("zero_ft_sensor")
         change = self._zero.residual(self._params)
-        self.set_parameters({"sensor.bias": (np.array(self.parameters.sensor.bias) + change).tolist()})
+        bias = (np.array(self.parameters.sensor.bias) + change).tolist()
+        self.replace_parameters(self.parameters.changed({"sensor.bias": bias}), zeroed=True)
         return change
 
     def _auto_zero(self) -> None:
@@ -271,14 +272,13 @@ class AdmittanceController:
         force, torque = np.linalg.norm(self._bias_change[:3]), np.linalg.norm(self._bias_change[3:])
         if force < AUTO_ZERO_STEP and torque < 0.1 * AUTO_ZERO_STEP:
             return
-        sensor = self.parameters.sensor
-        bias = np.array(sensor.bias) + self._bias_change
+        bias = np.array(self.parameters.sensor.bias) + self._bias_change
         self._bias_change[:] = 0.0
-        self.parameters = self.parameters.model_copy(
-            update={"sensor": sensor.model_copy(update={"bias": tuple(bias.tolist())})}
-        )
+        sensor = self.parameters.sensor.model_copy(update={"bias": tuple(bias.tolist())})
+        self.parameters = self.parameters.model_copy(update={"sensor": sensor})
         record = self._params.copy()[0]
         record["sensor_bias"] = bias
+        self._proven = record
         self._pending.append(record)
 
     def _need_fault(self, action: str) -> None:

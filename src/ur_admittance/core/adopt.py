@@ -28,7 +28,7 @@ from .spatial import (
     rotate_back,
     transposed_multiply,
 )
-from .surface import LARGEST_TILT, friction_cone
+from .surface import LARGEST_TILT, along_surface, friction_cone
 from .turned_contact import turn_contact
 from .wrench import condition, deadband, unload
 
@@ -53,9 +53,15 @@ def adopt(p, s, u, c, usable, R_measured):
         s.changed = 1.0 if s.mode == ACTIVE and usable else 0.0
         if s.changed != 0.0:
             drive_as_before(s, u, c, R_old, R_measured, D)
-        move_tip(p, s, D)
+        led_before, led = vec3(), vec3()
+        streamed(old, s, u, led_before)
+        move_tip(p, s, u, D)
         if p.control_frame == NORMAL:
             keep_normal(p, s)
+        streamed(p, s, u, led)
+        if s.mode == ACTIVE:
+            for i in range(3):
+                s.rate[i] += led_before[i] - led[i]
         control_axes(p, s, R_new)
         turn_axes(s, R_old, R_new)
         if usable:
@@ -118,9 +124,19 @@ def drive_as_before(s, u, c, R, R_measured, D):
 
 
 @kernel
-def move_tip(p, s, D):
-    """Everything about the old TCP becomes the same about the new one. D: R_old_new."""
-    tip, arm, lever, spin, change, E, R = vec3(), vec3(), vec3(), vec3(), vec3(), mat3(), mat3()
+def streamed(p, s, u, velocity):
+    """Speed of the reference that is streamed. What a change alters in it at once becomes a speed of the law, which
+    fades out. p: PARAMS or KNOWN."""
+    velocity[:] = u.reference_twist[:3]
+    if p.control_frame == NORMAL:
+        along_surface(s.contact.normal, velocity)
+
+
+@kernel
+def move_tip(p, s, u, D):
+    """Everything about the old TCP becomes the same about the new one. D: R_old_new. A streamed twist turns
+    the arm about the new TCP from now on: see `streamed`."""
+    tip, arm, lever, arc, spin, change, E, R = vec3(), vec3(), vec3(), vec3(), vec3(), vec3(), mat3(), mat3()
     known = s.known
     moved = False
     for i in range(3):
@@ -135,6 +151,10 @@ def move_tip(p, s, D):
     exp_so3(s.offset[3:], E)
     rotate(E, arm, lever)
     left_jacobian(s.offset[3:], s.rate[3:], spin)
+    if s.mode == ACTIVE:
+        rotate(E, u.reference_twist[3:], arc)
+        for i in range(3):
+            spin[i] += arc[i]
     cross(spin, lever, change)
     for i in range(3):
         s.p_ref[i] += arm[i]

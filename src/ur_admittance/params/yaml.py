@@ -96,15 +96,20 @@ def _resolved(text: str, file: str, node: str | None, folder: Path | None) -> di
             raise ParameterError(f"{where}: {INCLUDE}: {error}", INCLUDE) from None
         if INCLUDE in found:
             raise ParameterError(f"{path}:{found[INCLUDE].line}: an included file must not include another", INCLUDE)
+        _check_source(found.get(SOURCE), included.get(SOURCE))
         included |= found
-    source = own.get(SOURCE)
-    if source and SOURCE in included and included[SOURCE].value != source.value:
+    _check_source(own.get(SOURCE), included.get(SOURCE))
+    return included | own
+
+
+def _check_source(source: Entry | None, calibrated: Entry | None) -> None:
+    """A calibration comes with its sensor; another file must not name another."""
+    if source and calibrated and source.value != calibrated.value:
         raise ParameterError(
-            f"{file}:{source.line}: {SOURCE} = {source.value}: {included[SOURCE].file} was made with "
-            f"{included[SOURCE].value}; calibrate again, or use that source",
+            f"{source.file}:{source.line}: {SOURCE} = {source.value}: {calibrated.file} was made with "
+            f"{calibrated.value}; calibrate again, or use that source",
             SOURCE,
         )
-    return included | own
 
 
 def _read(path: Path) -> str:

@@ -17,6 +17,7 @@ from rclpy.signals import SignalHandlerOptions
 
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.robots.ros.robot import use_own_prefix
+from ur_admittance.runtime.signals import ending_signals
 
 INTERRUPTED = 130  # exit code of a program that a signal ended before its work was done, as shells have it
 LONGEST_CALLBACK_S = 60.0  # configure may be starting a recorder and the page; what comes after needs its result
@@ -69,7 +70,7 @@ def run(make: Callable[[], Any], args: list[str] | None = None) -> int:
     def tell(number: int, frame: FrameType | None) -> None:
         told.set()
 
-    handlers = {number: signal.signal(number, tell) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.signal(number, tell) for number in ending_signals()}
     node = spinner = None
     code = 0
     try:

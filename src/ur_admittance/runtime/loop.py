@@ -25,6 +25,7 @@ from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.interfaces import LOOP, Controller, Publisher
 from ur_admittance.runtime.report import LoopReport, Timings
 from ur_admittance.runtime.robot import Robot
+from ur_admittance.runtime.signals import ending_signals
 
 MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (spec: 0 < dt <= 0.1)
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
@@ -70,7 +71,7 @@ def run(
     mailbox: Mailbox | None = None,
     on_tick: OnTick | None = None,
 ) -> LoopReport:
-    """Run until `duration` [s] is over, ``on_tick(controller)`` returns True, or SIGINT / SIGTERM arrives.
+    """Run until `duration` [s] is over, ``on_tick(controller)`` returns True, or SIGINT, SIGTERM or SIGHUP arrives.
 
     The first signal slows the arm down and stops it; the second stops it at once. Anything that raises in the loop
     becomes a fault: the arm is slowed down with what still works, stopped, and `LoopError` says what happened.
@@ -266,7 +267,7 @@ class Loop:
         def count(number: int, frame: FrameType | None) -> None:
             self._signals += 1
 
-        return {number: signal.signal(number, count) for number in (signal.SIGINT, signal.SIGTERM)}
+        return {number: signal.signal(number, count) for number in ending_signals()}
 
     def _report(self, because: str) -> LoopReport:
         period, lateness, latency, publish = self._timings.distributions()

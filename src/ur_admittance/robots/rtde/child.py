@@ -28,7 +28,8 @@ def main() -> None:
     if int(priority) > 0:
         with contextlib.suppress(OSError):  # not allowed: ordinary priority, as for the loop itself
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(int(priority)))
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which stops the arm itself
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)  # for the parent, which stops the arm itself; without it this ends, too
     parent = socket.socket(fileno=int(descriptor))
     from rtde_control import RTDEControlInterface
 
