@@ -16,16 +16,12 @@ from ur_admittance.params.schema import Safety
 FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source")
 FIXED_WHILE_ACTIVE = ("gravity", "sensor.sign", "sensor.rotation", "sensor.position")  # nobody remounts a moving arm
 FELT_THROUGH = ("sensor.bias", "tool.mass", "tool.center_of_mass")  # what is taken off the reading
-FELT_BY = (
+FELT_BY = (  # what makes a wrong zero move the arm that did not do so before
     "admittance.min_motion_threshold", "admittance.min_motion_threshold_torque", "admittance.force_axes",
     "admittance.enabled_axes", "tool.tcp",
 )  # fmt: skip
-# ... what makes a wrong zero move the arm that did not do so before
 TAKEN_OFF = ("sensor_bias", "tool_weight_base", "tool_com")  # the same in PARAMS
-SLACK = (
-    0.05,
-    0.005,
-)  # [N, Nm] by which a push that is felt anyway may grow: a rounded zero; auto_zero takes as large steps
+SLACK = (0.05, 0.005)  # [N, Nm] by which a push that is felt anyway may grow: a rounded zero, a step of auto_zero
 
 
 def check_live(present: Parameters, wanted: Parameters, active: bool = False) -> None:

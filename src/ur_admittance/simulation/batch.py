@@ -96,10 +96,12 @@ def simulate(
             results[index] = trace if measure is None else measure(case, trace)
         return index
 
-    todo = iter(range(len(cases)))
+    todo, done = iter(range(len(cases))), 0
+    if cases and not getattr(play, "signatures", True):  # compiled here: two threads that do were seen to hang
+        run(next(todo))
+        done = 1
     with ThreadPoolExecutor(threads, "episode") as pool:
         waiting: set[Future[int]] = set()
-        done = 0
         try:
             while True:
                 waiting |= {pool.submit(run, index) for index in islice(todo, AHEAD * threads - len(waiting))}
