@@ -3,11 +3,11 @@
     python scripts/mutants.py core control params/record.py --count 30 --seed 1
     python scripts/mutants.py core --tests v0.1                            the same changes, the tests of another commit
 
-A change: a comparison turned round, + for -, * for /, `and` for `or`, a condition negated, a number doubled, a call or an
-assignment left out. Files and folders are given from src/ur_admittance, each gets `--count` changes. The work is done
-in a copy of the repository. To compile the core takes longer than most tests, so the kernels run as plain Python
-(NUMBA_DISABLE_JIT=1), with the tests that need little time that way: these fail with one change or another, and are
-then tried first on the next ones.
+A change: a comparison turned round, + for -, * for /, `and` for `or`, a condition negated, a number doubled, a call or
+an assignment left out. Files and folders are given from src/ur_admittance; each gets `--count` changes. The work is
+done in a copy of the repository. To compile a changed core takes longer than most tests, so there the kernels run as
+plain Python (NUMBA_DISABLE_JIT=1), with the tests that need little time that way. Tests that noticed a change are the
+first to be tried on the next.
 """
 
 import argparse
@@ -33,7 +33,9 @@ TESTS = {
     "control": ["tests/control", "tests/core/test_faults.py", "tests/calibration/test_zeroing.py"],
     "params": ["tests/params", "tests/core/test_wrench.py", "tests/core/test_law.py"],
 }
+PLAIN = {"core", "params"}  # whose tests run without the compiler
 TEST_S = 1.0  # of processor time: longer tests are left out
+COMPILE_S = 600.0  # where kernels are compiled, a changed one is compiled anew
 HANGING = 4.0  # times as long as without a change, plus START_S: the change made a loop endless
 START_S = 60.0
 SWAPS: dict[type, type] = {
@@ -89,20 +91,22 @@ def mutant(text: str, index: int) -> tuple[str, str]:
 class Suite:
     """The tests of one folder that pass without a change and are quick."""
 
-    def __init__(self, copy: Path, tests: list[str]):
-        self.copy = copy
+    def __init__(self, copy: Path, folder: str):
+        self.copy, self.plain = copy, folder in PLAIN
         self.log = copy / "tried.txt"
-        tests = [name for name in tests if (copy / name).exists()]
+        tests = [name for name in TESTS[folder] if (copy / name).exists()]
+        if not self.plain:
+            self.run(tests)  # compiles
         self.run([*tests, "--tb=native", f"--limit={TEST_S}"])
         self.seconds = {test: float(time) for outcome, time, test in self.tried() if outcome == "passed"}
         self.kills: Counter[str] = Counter()
-        self.limit_s = START_S + HANGING * sum(self.seconds.values())
+        self.limit_s = HANGING * sum(self.seconds.values()) + (START_S if self.plain else COMPILE_S)
 
     def run(self, arguments: list[str], limit_s: float | None = None) -> int:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(map(str, (self.copy / "src", self.copy, Path(__file__).parent))),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "NUMBA_DISABLE_JIT": "1",
+            "NUMBA_DISABLE_JIT": str(int(self.plain)),
             "TRIED": str(self.log),
         }
         self.log.write_text("")
@@ -164,7 +168,8 @@ def copied(folder: Path, commit: str) -> Path:
     if commit:
         shutil.rmtree(copy / "tests")
         archive = subprocess.run(["git", "archive", commit, "tests"], cwd=ROOT, check=True, capture_output=True).stdout
-        tarfile.open(fileobj=io.BytesIO(archive)).extractall(copy, filter="data")
+        with tarfile.open(fileobj=io.BytesIO(archive)) as files:
+            files.extractall(copy, filter="data")
     return copy
 
 
@@ -185,7 +190,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         copy = copied(Path(folder), options.tests)
         for name in options.names:
-            suite = Suite(copy, TESTS[name.split("/")[0]])
+            suite = Suite(copy, name.split("/")[0])
             tell(f"{name}: {len(suite.seconds)} tests of {sum(suite.seconds.values()):.0f} s")
             places = places_of(name)
             chosen = random.Random(options.seed).sample(places, min(options.count, len(places)))

@@ -40,7 +40,7 @@ def build(folder, *options):
 
 
 def start(processes, prefix, file, **arguments):
-    """What `ros2 launch ur_admittance_ros <file> name:=value ...` starts, in the environment of the installed package."""
+    """What `ros2 launch ur_admittance_ros <file> name:=value ...` starts, with the environment of the package."""
     lines = commands(prefix, file, **arguments)
     if REAL:
         path = prefix / "share" / "ur_admittance_ros" / "launch" / file
