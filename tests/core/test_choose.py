@@ -27,6 +27,11 @@ def chosen(params, state, J, C, V, sigma, q, position, qd, twist):
 
 
 @kernel
+def lessened(state, J, brake, most, caps, qd, twist):
+    choose.towards(record(state, 0), J, brake, most, caps, qd, twist)
+
+
+@kernel
 def shaped(params, state, J, C, V, qd, caps):
     p, s = record(params, 0), record(state, 0)
     choose.shape(p, s, V, caps, DT)
@@ -246,3 +251,27 @@ def test_what_keeps_all_limits_is_taken_as_it_is():
             assert not flags & (Limit.WORKSPACE | Limit.JOINT_POSITION | Limit.JOINT_VELOCITY)
             taken += 1
     assert taken > 20
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_between_braking_and_what_is_wanted_the_fastest_that_keeps_the_norms_is_taken(seed):
+    moment, rng = Moment(seed), np.random.default_rng((7, seed))
+    J, before, brake = moment.J, moment.s["twist"], 0.9 * moment.s["qd_command"]
+    wanted = brake + rng.normal(size=6)
+    halves = lambda twist: np.linalg.norm(twist.reshape(2, 3), axis=1)  # noqa: E731
+    caps = halves(J @ brake) * rng.uniform(1.0, 2.0, 2) + 1e-3  # braking keeps both
+    most = halves(J @ brake - before) * rng.uniform(1.0, 2.0, 2) + 1e-3
+    qd, twist = wanted.copy(), J @ wanted
+    lessened(moment.state, J, brake, most, caps, qd, twist)
+
+    def kept(t):
+        tried = J @ (brake + t * (wanted - brake))
+        return (halves(tried) <= caps).all() and (halves(tried - before) <= most).all()
+
+    low, high = 0.0, 1.0  # the norms are convex: those that keep them are an interval that begins with braking
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if kept(middle) else (low, middle)
+    assert qd == pytest.approx(brake + low * (wanted - brake), abs=1e-9)
+    assert twist == pytest.approx(J @ qd)
+    assert low < 1.0
