@@ -36,6 +36,7 @@ TESTS = {
 PLAIN = {"core", "params"}  # whose tests run without the compiler
 TEST_S = 1.0  # of processor time: longer tests are left out
 COMPILE_S = 600.0  # where kernels are compiled, a changed one is compiled anew
+LONG_S = 300.0  # for all tests of the changed file, if the quick ones have noticed nothing
 HANGING = 4.0  # times as long as without a change, plus START_S: the change made a loop endless
 START_S = 60.0
 SWAPS: dict[type, type] = {
@@ -107,6 +108,7 @@ class Suite:
             "PYTHONPATH": os.pathsep.join(map(str, (self.copy / "src", self.copy, Path(__file__).parent))),
             "PYTHONDONTWRITEBYTECODE": "1",
             "NUMBA_DISABLE_JIT": str(int(self.plain)),
+            "NUMBA_CACHE_DIR": str(self.copy / "compiled"),  # one for all: it knows a file that has changed
             "TRIED": str(self.log),
         }
         self.log.write_text("")
@@ -126,7 +128,8 @@ class Suite:
         stem = Path(file).stem
         order = sorted(self.seconds, key=lambda test: (stem not in test, -self.kills[test], self.seconds[test]))
         if self.run(["-x", *order], self.limit_s) == 0:
-            return ""
+            own = f"tests/core/test_{stem}.py"  # with those that take longer
+            return own if (self.copy / own).exists() and self.run(["-x", own], LONG_S) == 1 else ""
         tried = self.tried()
         test = tried[-1][2] if tried and tried[-1][0] == "failed" else "the start or the end of the tests"
         self.kills[test] += 1

@@ -11,7 +11,7 @@ from ur_admittance.core import bounds, choose
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import ROWS, kernel, record
 from ur_admittance.core.records import PARAMS, STATE, Limit, new
-from ur_admittance.core.singular import damped_factor, damped_inverse
+from ur_admittance.core.singular import AHEAD, CURVE, curve_speed, damped_factor, damped_inverse
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
@@ -34,13 +34,19 @@ def lessened(state, J, brake, most, caps, qd, twist):
 @kernel
 def shaped(params, state, J, C, V, qd, caps):
     p, s = record(params, 0), record(state, 0)
-    choose.shape(p, s, V, caps, DT)
+    flags = choose.shape(p, s, V, caps, DT)
     damped_inverse(J, C, V, qd)
+    return flags
 
 
 @kernel
 def calmed(params, state, J, C, V, sigma, q, qd):
     return choose.calm_curve(record(params, 0), record(state, 0), J, C, V, sigma, q, qd, DT)
+
+
+@kernel
+def curve(params, state, q, V, qd, sigma):
+    return curve_speed(record(params, 0), q, record(state, 0).singular_vectors, V, qd, sigma)
 
 
 @kernel
@@ -275,3 +281,48 @@ def test_between_braking_and_what_is_wanted_the_fastest_that_keeps_the_norms_is_
     assert qd == pytest.approx(brake + low * (wanted - brake), abs=1e-9)
     assert twist == pytest.approx(J @ qd)
     assert low < 1.0
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_the_flags_name_the_norm_of_the_tool_that_has_shaped_what_is_wanted(part):
+    moment = Moment(0)
+    caps, step = np.array([0.25, 1.0]), moment.p["max_acceleration"][part] * DT
+    acceleration = (Limit.LINEAR_ACCELERATION, Limit.ANGULAR_ACCELERATION)[part]
+    velocity = (Limit.LINEAR_VELOCITY, Limit.ANGULAR_VELOCITY)[part]
+    for before, wanted, flags in (
+        (0.0, 0.99 * step, Limit.NONE),
+        (0.0, 1.01 * step, acceleration),
+        (caps[part] - 0.9 * step, caps[part] - 1e-6, Limit.NONE),
+        (caps[part] - 0.1 * step, caps[part] + 0.1 * step, velocity),
+        (caps[part] - 0.1 * step, caps[part] + 9.0 * step, velocity | acceleration),
+    ):
+        V, moment.s["twist"] = np.zeros(6), 0.0
+        moment.s["twist"][3 * part], V[3 * part] = before, wanted
+        assert shaped(moment.params, moment.state, moment.J, moment.C, V, np.empty(6), caps) == flags
+
+
+def test_past_a_singularity_the_tool_is_as_fast_as_the_joints_can_bend():
+    """Over the time in which the fastest joint turns by AHEAD the speeds change by what two Jacobians say; slowed to a
+    share c the change is c and the time 1/c of it: c^2 change / time is what the joints accelerate with."""
+    slowed = 0
+    for seed in range(60):
+        moment, rng = Moment(3 * seed), np.random.default_rng((8, seed))
+        moment.q[4] = rng.choice([-1, 1]) * rng.uniform(0.02, 0.3)
+        R, position, J, ahead = np.empty((3, 3)), np.empty(3), np.empty((6, 6)), np.empty((6, 6))
+        chain = moment.p["chain_rotation"], moment.p["chain_position"]
+        forward(*chain, moment.q, R, position, J)
+        V = rng.normal(size=6) * np.repeat([0.1, 0.3], 3)
+        qd = np.linalg.solve(J, V)
+        time = AHEAD / np.abs(qd).max()
+        forward(*chain, moment.q + time * qd, R, position, ahead)
+        if min(np.linalg.svd(jacobian, compute_uv=False)[-1] for jacobian in (J, ahead)) < 0.005:
+            continue  # damped: not what the two Jacobians say
+        sigma = damped_factor(J, moment.s["singular_vectors"], np.empty((6, 6)))[0]
+        share = curve(moment.params, moment.state, moment.q, V, qd, sigma)
+        bend = np.abs(np.linalg.solve(ahead, V) - qd) / time / (CURVE * moment.p["joint_acceleration"])
+        if share < 1.0:
+            assert share == pytest.approx(1.0 / math.sqrt(bend.max()), rel=1e-3), seed
+            slowed += 1
+        else:
+            assert bend.max() <= 1.001 or np.abs(qd).max() ** 2 <= CURVE * moment.p["joint_acceleration"].min() * sigma
+    assert slowed > 10
