@@ -11,7 +11,7 @@ from ur_admittance.core import bounds, choose
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import ROWS, kernel, record
 from ur_admittance.core.records import PARAMS, STATE, Limit, new
-from ur_admittance.core.singular import AHEAD, CURVE, curve_speed, damped_factor, damped_inverse
+from ur_admittance.core.singular import damped_factor, damped_inverse
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
@@ -42,11 +42,6 @@ def shaped(params, state, J, C, V, qd, caps):
 @kernel
 def calmed(params, state, J, C, V, sigma, q, qd):
     return choose.calm_curve(record(params, 0), record(state, 0), J, C, V, sigma, q, qd, DT)
-
-
-@kernel
-def curve(params, state, q, V, qd, sigma):
-    return curve_speed(record(params, 0), q, record(state, 0).singular_vectors, V, qd, sigma)
 
 
 @kernel
@@ -299,30 +294,3 @@ def test_the_flags_name_the_norm_of_the_tool_that_has_shaped_what_is_wanted(part
         V, moment.s["twist"] = np.zeros(6), 0.0
         moment.s["twist"][3 * part], V[3 * part] = before, wanted
         assert shaped(moment.params, moment.state, moment.J, moment.C, V, np.empty(6), caps) == flags
-
-
-def test_past_a_singularity_the_tool_is_as_fast_as_the_joints_can_bend():
-    """Over the time in which the fastest joint turns by AHEAD the speeds change by what two Jacobians say; slowed to a
-    share c the change is c and the time 1/c of it: c^2 change / time is what the joints accelerate with."""
-    slowed = 0
-    for seed in range(60):
-        moment, rng = Moment(3 * seed), np.random.default_rng((8, seed))
-        moment.q[4] = rng.choice([-1, 1]) * rng.uniform(0.02, 0.3)
-        R, position, J, ahead = np.empty((3, 3)), np.empty(3), np.empty((6, 6)), np.empty((6, 6))
-        chain = moment.p["chain_rotation"], moment.p["chain_position"]
-        forward(*chain, moment.q, R, position, J)
-        V = rng.normal(size=6) * np.repeat([0.1, 0.3], 3)
-        qd = np.linalg.solve(J, V)
-        time = AHEAD / np.abs(qd).max()
-        forward(*chain, moment.q + time * qd, R, position, ahead)
-        if min(np.linalg.svd(jacobian, compute_uv=False)[-1] for jacobian in (J, ahead)) < 0.005:
-            continue  # damped: not what the two Jacobians say
-        sigma = damped_factor(J, moment.s["singular_vectors"], np.empty((6, 6)))[0]
-        share = curve(moment.params, moment.state, moment.q, V, qd, sigma)
-        bend = np.abs(np.linalg.solve(ahead, V) - qd) / time / (CURVE * moment.p["joint_acceleration"])
-        if share < 1.0:
-            assert share == pytest.approx(1.0 / math.sqrt(bend.max()), rel=1e-3), seed
-            slowed += 1
-        else:
-            assert bend.max() <= 1.001 or np.abs(qd).max() ** 2 <= CURVE * moment.p["joint_acceleration"].min() * sigma
-    assert slowed > 10
