@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ur_admittance.control.drift import HISTORY_STEP, DriftMonitor
+from ur_admittance.control.drift import AGREEING, HISTORY_STEP, DriftMonitor
 from ur_admittance.core.records import PARAMS, new
 
 
@@ -32,3 +32,17 @@ def test_the_rate_is_that_of_the_last_minutes_whenever_they_were():
         monitor.take(np.array([0.5 + 0.005 * k, 0.0, 0.0, 0.0, 0.0, 0.0]), np.eye(3), params, 0.5)
     assert len(monitor._history) == pytest.approx(10, abs=2)
     assert monitor.rate_per_minute[0] == pytest.approx(0.6, rel=0.15)
+
+
+def test_the_zero_follows_only_a_free_tool_that_agrees_with_itself_and_drifts_little():
+    def step(level=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0), touched=False, agreeing=AGREEING):
+        monitor = DriftMonitor()
+        monitor.level, monitor.touched = None if level is None else np.array(level), touched
+        monitor._recent.extend([monitor.level] * agreeing)
+        return monitor.auto_step(60.0, 0.002)
+
+    assert step() is not None
+    assert step(level=None) is None
+    assert step(touched=True) is None
+    assert step(agreeing=AGREEING - 1) is None
+    assert step(level=(50.0, 0.0, 0.0, 0.0, 0.0, 0.0)) is None

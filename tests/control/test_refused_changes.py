@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from ur_admittance.control.zeroing import unrest
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import ParameterError
 from ur_admittance.runtime.mailbox import Mailbox
@@ -107,3 +108,21 @@ def test_the_mailbox_answers_a_refused_change_with_the_sentence(bench, tmp_path,
         answer = mailbox.answer(b.controller, b'{"set": {"tool.mass": 2.0}}')
     assert not answer.accepted
     assert "would feel a push of 19.6 N" in answer.text
+
+
+def test_the_tcp_of_an_active_arm_stays_while_its_wrench_is_about_the_tcp_of_another_program(bench):
+    b = bench(**{"sensor.source": "probe:/netft/proc_probe"}).active()
+    with pytest.raises(ParameterError, match=r"tool.tcp: the wrench of sensor.source = probe:/netft"):
+        b.controller.set_parameters({"tool.tcp": [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]})
+    b.controller.set_parameters({"admittance.damping_ratio": [1.0] * 6})  # nothing else is held back
+    other = bench().active()
+    other.controller.set_parameters({"tool.tcp": [0.0, 0.0, 0.1, 0.0, 0.0, 0.0]})
+    assert other.controller.mode == Mode.ACTIVE
+
+
+@pytest.mark.parametrize("axis", range(6))
+def test_a_reading_is_at_rest_up_to_the_spread_of_common_sensors_and_no_further(axis):
+    most = (0.5, 0.5, 0.5, 0.05, 0.05, 0.05)[axis]  # [N, Nm]
+    assert unrest(0.0, 0.99 * most * np.eye(6)[axis]) == ""
+    assert unrest(0.0, 1.01 * most * np.eye(6)[axis]) != ""
+    assert unrest(0.0101, np.zeros(6)) != ""

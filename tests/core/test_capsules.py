@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ur_admittance.core.capsules import gradient, pair_count, pair_distance, place
+from ur_admittance.core.capsules import box_distance, gradient, pair_count, pair_distance, place
 from ur_admittance.core.compile import kernel, record
 from ur_admittance.core.records import PARAMS, new
 from ur_admittance.core.shapes_record import BODIES, FIRST_BOX, TABLE
@@ -34,6 +34,11 @@ def _measure(p, q, limit, P, axes, distances, bodies, gradients, x, n):
         bodies[i, 0], bodies[i, 1] = one, two
         if distances[i] < limit:
             gradient(p.shapes, axes, one, two, x, n, gradients[i])
+
+
+@kernel
+def _to_box(params, P, part, x, n):
+    return box_distance(record(params, 0).shapes, P, 0, part, 0, x, n)
 
 
 @kernel
@@ -163,3 +168,20 @@ def test_an_arm_at_home_is_far_from_itself(name: str) -> None:
     params = new(PARAMS)
     fill(params[0], Parameters(), robot_model(name))
     assert Measured(params, np.array(robot_model(name).home)).distances.min() > 0.03
+
+
+@pytest.mark.parametrize("part", [0, 1])
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_link_inside_a_box_is_sent_out_through_the_nearest_face(axis: int, side: float, part: int) -> None:
+    """The half of it that is looked at lies 0.1 m below one face and points away from it, to 0.15 m."""
+    params, P, x, n = new(PARAMS), np.zeros((8, 2, 3)), np.zeros(3), np.zeros(3)
+    shapes, R = params[0]["shapes"], rotation_from_rpy(np.array([0.3, -0.5, 1.1]))
+    shapes["box_rotation"][0], shapes["box_position"][0], shapes["box_half"][0] = R, [0.2, 0.4, -0.1], [0.3, 0.5, 0.7]
+    near, far = np.zeros(3), np.zeros(3)
+    half = float(shapes["box_half"][0][axis])
+    near[axis], far[axis] = side * (half - 0.1), side * (half - 0.15)
+    begin, end = (near, near + 2.0 * (far - near)) if part == 0 else (far - (near - far), near)
+    P[0] = shapes["box_position"][0] + np.array([R @ begin, R @ end])
+    assert _to_box(params, P, part, x, n) == pytest.approx(-0.15)  # until all of it is out
+    assert n == pytest.approx(side * R[:, axis])

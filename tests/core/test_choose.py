@@ -27,10 +27,16 @@ def chosen(params, state, J, C, V, sigma, q, position, qd, twist):
 
 
 @kernel
+def lessened(state, J, brake, most, caps, qd, twist):
+    choose.towards(record(state, 0), J, brake, most, caps, qd, twist)
+
+
+@kernel
 def shaped(params, state, J, C, V, qd, caps):
     p, s = record(params, 0), record(state, 0)
-    choose.shape(p, s, V, caps, DT)
+    flags = choose.shape(p, s, V, caps, DT)
     damped_inverse(J, C, V, qd)
+    return flags
 
 
 @kernel
@@ -253,3 +259,45 @@ def test_what_keeps_all_limits_is_taken_as_it_is():
             assert not flags & (Limit.WORKSPACE | Limit.JOINT_POSITION | Limit.JOINT_VELOCITY)
             taken += 1
     assert taken > 20
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_between_braking_and_what_is_wanted_the_fastest_that_keeps_the_norms_is_taken(seed):
+    moment, rng = Moment(seed), np.random.default_rng((7, seed))
+    J, before, brake = moment.J, moment.s["twist"], 0.9 * moment.s["qd_command"]
+    wanted = brake + rng.normal(size=6)
+    halves = lambda twist: np.linalg.norm(twist.reshape(2, 3), axis=1)  # noqa: E731
+    caps = halves(J @ brake) * rng.uniform(1.0, 2.0, 2) + 1e-3  # braking keeps both
+    most = halves(J @ brake - before) * rng.uniform(1.0, 2.0, 2) + 1e-3
+    qd, twist = wanted.copy(), J @ wanted
+    lessened(moment.state, J, brake, most, caps, qd, twist)
+
+    def kept(t):
+        tried = J @ (brake + t * (wanted - brake))
+        return (halves(tried) <= caps).all() and (halves(tried - before) <= most).all()
+
+    low, high = 0.0, 1.0  # the norms are convex: those that keep them are an interval that begins with braking
+    for _ in range(50):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if kept(middle) else (low, middle)
+    assert qd == pytest.approx(brake + low * (wanted - brake), abs=1e-9)
+    assert twist == pytest.approx(J @ qd)
+    assert low < 1.0
+
+
+@pytest.mark.parametrize("part", [0, 1])
+def test_the_flags_name_the_norm_of_the_tool_that_has_shaped_what_is_wanted(part):
+    moment = Moment(0)
+    caps, step = np.array([0.25, 1.0]), moment.p["max_acceleration"][part] * DT
+    acceleration = (Limit.LINEAR_ACCELERATION, Limit.ANGULAR_ACCELERATION)[part]
+    velocity = (Limit.LINEAR_VELOCITY, Limit.ANGULAR_VELOCITY)[part]
+    for before, wanted, flags in (
+        (0.0, 0.99 * step, Limit.NONE),
+        (0.0, 1.01 * step, acceleration),
+        (caps[part] - 0.9 * step, caps[part] - 1e-6, Limit.NONE),
+        (caps[part] - 0.1 * step, caps[part] + 0.1 * step, velocity),
+        (caps[part] - 0.1 * step, caps[part] + 9.0 * step, velocity | acceleration),
+    ):
+        V, moment.s["twist"] = np.zeros(6), 0.0
+        moment.s["twist"][3 * part], V[3 * part] = before, wanted
+        assert shaped(moment.params, moment.state, moment.J, moment.C, V, np.empty(6), caps) == flags

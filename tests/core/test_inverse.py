@@ -1,12 +1,16 @@
 """Joint velocities: the direction is kept at joint limits, and singular arms stay smooth."""
 
+import math
+
 import numpy as np
 import pinocchio as pin
 import pytest
 from numba import njit
 
 from ur_admittance.core.chain import forward
+from ur_admittance.core.compile import kernel, record
 from ur_admittance.core.records import COMMAND, SAMPLE, Limit, Mode, new
+from ur_admittance.core.singular import AHEAD, CURVE, curve_speed, damped_factor
 from ur_admittance.core.tick import tick_one
 from ur_admittance.model import robot_model
 from ur_admittance.model.urdf import generate
@@ -223,3 +227,36 @@ def test_forward_kinematics_agree_with_pinocchio():
         assert np.abs(p - data.oMf[frame].translation).max() < 1e-9
         assert np.abs(R - data.oMf[frame].rotation).max() < 1e-9
         assert np.abs(J - oracle).max() < 1e-9
+
+
+@kernel
+def curve(params, q, U, V, qd, sigma):
+    return curve_speed(record(params, 0), q, U, V, qd, sigma)
+
+
+def test_past_a_singularity_the_tool_is_as_fast_as_the_joints_can_bend(ideal_arm):
+    """Over the time in which the fastest joint turns by AHEAD the speeds change by what two Jacobians say; slowed to a
+    share c the change is c and the time 1/c of it: c^2 change / time is what the joints accelerate with."""
+    arm, rng, slowed = ideal_arm(active=False, **INTO_ITSELF), np.random.default_rng(8), 0
+    chain, limit = (arm.p["chain_rotation"], arm.p["chain_position"]), arm.p["joint_acceleration"]
+    for case in range(60):
+        q = rng.uniform(-3.0, 3.0, 6)
+        q[4] = rng.choice([-1, 1]) * rng.uniform(0.02, 0.3)
+        R, position, J, ahead = np.empty((3, 3)), np.empty(3), np.empty((6, 6)), np.empty((6, 6))
+        forward(*chain, q, R, position, J)
+        V = rng.normal(size=6) * np.repeat([0.1, 0.3], 3)
+        qd = np.linalg.solve(J, V)
+        time = AHEAD / np.abs(qd).max()
+        forward(*chain, q + time * qd, R, position, ahead)
+        if min(np.linalg.svd(jacobian, compute_uv=False)[-1] for jacobian in (J, ahead)) < 0.005:
+            continue  # damped: not what the two Jacobians say
+        U = np.eye(6)
+        sigma = damped_factor(J, U, np.empty((6, 6)))[0]
+        share = curve(arm.params, q, U, V, qd, sigma)
+        bend = np.abs(np.linalg.solve(ahead, V) - qd) / time / (CURVE * limit)
+        if share < 1.0:
+            assert share == pytest.approx(1.0 / math.sqrt(bend.max()), rel=1e-3), case
+            slowed += 1
+        else:
+            assert bend.max() <= 1.001 or np.abs(qd).max() ** 2 <= CURVE * limit.min() * sigma, case
+    assert slowed > 10

@@ -3,7 +3,10 @@
 import numpy as np
 import pytest
 
+from ur_admittance.core.chain import forward
+from ur_admittance.core.compile import kernel, record
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, new
+from ur_admittance.core.stopping import curved_keep
 from ur_admittance.core.tick import tick
 
 X, Y, Z = np.eye(6)[:3]
@@ -207,3 +210,36 @@ def test_the_sag_of_a_loaded_arm_is_not_followed_at_activation(ideal_arm):
         tick(arm.params, arm.state, u, new(COMMAND))
         u["request"] = Request.NONE
     assert arm.s["q_command"] == pytest.approx(held, abs=1e-3)
+
+
+def test_a_stop_brakes_the_tool_along_its_straight_line(ideal_arm):
+    arm = ideal_arm(max_linear_acceleration=4.0)
+    arm.run(0.07, twist=[0.15, 0.2, 0.0, 0.0, 0.0, 0.0])
+    start, along = arm.pose()[1], arm.s["twist"][:3] / np.linalg.norm(arm.s["twist"][:3])
+    log = arm.run(0.1, request=Request.DEACTIVATE)
+    way = np.array([arm.pose(np.array(q))[1] - start for q in log["q"]])
+    assert way[-1] @ along > 0.005
+    assert np.linalg.norm(way - np.outer(way @ along, along), axis=1).max() < 2e-6  # joints in line: 0.2 mm
+
+
+@kernel
+def kept(params, state, J, keep, rate):
+    return curved_keep(record(params, 0), record(state, 0), J, keep, rate, 0.002)
+
+
+def test_braking_that_bends_the_path_of_the_tool_is_milder_but_keeps_four_fifths_of_its_pace(ideal_arm):
+    arm, J, before, rate = ideal_arm(), np.empty((6, 6)), np.empty((6, 6)), 20.0
+    chain, qd = (arm.p["chain_rotation"], arm.p["chain_position"]), np.array([0.8, -0.6, 0.9, 0.5, -0.7, 0.4])
+    R, position = np.empty((3, 3)), np.empty(3)
+    forward(*chain, arm.q_start, R, position, J)
+    forward(*chain, arm.q_start - 0.002 * qd, R, position, before)
+    arm.s["qd_command"], arm.s["twist"] = qd, before @ qd
+    planned = 1.0 - rate * 0.002
+    needed = np.linalg.norm((planned * J @ qd - before @ qd)[:3]) / 0.002
+    for share, expected in ((1.01, planned), (0.0, 1.0 - 0.8 * rate * 0.002)):
+        arm.p["max_acceleration"] = [share * needed, 1e3]
+        assert kept(arm.params, arm.state, J, planned, rate) == pytest.approx(expected)
+    arm.p["max_acceleration"] = [0.95 * needed, 1e3]
+    keep = kept(arm.params, arm.state, J, planned, rate)
+    assert planned < keep < 1.0 - 0.8 * rate * 0.002
+    assert np.linalg.norm((keep * J @ qd - before @ qd)[:3]) / 0.002 == pytest.approx(0.95 * needed)

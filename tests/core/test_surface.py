@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from ur_admittance.core.records import PARAMS, STATE, new
+from ur_admittance.core.adopt import keep_normal
+from ur_admittance.core.records import PARAMS, STATE, Frame, new
 from ur_admittance.core.surface import estimate_normal, friction_cone
 
 DT = 0.002
@@ -81,3 +82,28 @@ def test_without_a_force_axis_or_a_cone_no_force_is_friction():
     w = [1.0, 2.0, 10.0, 0.1, 0.2, 0.3]
     assert pressed(w, force_axes=[0] * 6) == pytest.approx(w)
     assert pressed(w, friction=0.0) == pytest.approx(w)
+
+
+@pytest.mark.parametrize("path", ["velocity", "target", "none"])
+def test_a_path_leads_whether_it_is_a_velocity_or_a_target(ideal_arm, path):
+    across = np.cos(SLOPE) * Z - np.sin(SLOPE) * Y
+    arm = ideal_arm(**{"control_frame": "normal", "admittance.enabled_axes": [False] * 6, "contact.normal_time": 0.02})
+    if path == "target":
+        R, position = arm.pose()
+        arm.target = (1, position + 0.1 * X, R)
+    velocity = 0.15 * X if path == "velocity" else 0.0 * X
+    log = arm.run(0.2, push=[*(10.0 * (across - 0.2 * X)), 0.0, 0.0, 0.0], twist=[*velocity, 0.0, 0.0, 0.0])
+    turned = np.degrees(np.arctan2(-log["normal"][-1][1], log["normal"][-1][2]))
+    assert (turned > 5.0) == (path != "none")
+
+
+@pytest.mark.parametrize(
+    ("frame", "turned", "stays"), [(Frame.NORMAL, 40.0, True), (Frame.NORMAL, 75.0, False), (Frame.TASK, 40.0, False)]
+)
+def test_a_new_task_axis_leaves_an_estimated_normal_that_is_near_it(frame, turned, stays):
+    p, s = (new(kind).view(np.recarray)[0] for kind in (PARAMS, STATE))
+    angle = np.radians(turned)
+    axis = np.array([np.sin(angle), 0.0, np.cos(angle)])
+    p.R_base_task[:, 2], s.contact.normal[:], s.known.control_frame = axis, Z, frame
+    keep_normal(p, s)
+    assert s.contact.normal == pytest.approx(Z if stays else axis)

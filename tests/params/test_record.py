@@ -165,3 +165,23 @@ def test_the_delay_of_the_loop_is_the_sum_of_sensor_filter_tick_and_response(res
     record = filled({**changes, "control_rate": 250.0})
     assert record["loop_delay"] == pytest.approx(0.004 + 1.0 / (2.0 * np.pi * 50.0) + 0.004 + expected)
     assert record["following_time"] > 2.0 * max(response, 0.004)
+
+
+def test_the_arm_may_be_late_by_twice_its_response_which_is_at_least_a_cycle():
+    late = lambda **changes: filled({name.replace("__", "."): v for name, v in changes.items()})["following_time"]  # noqa: E731
+    slow = late(robot__response_time=0.05)
+    assert slow - late(robot__response_time=0.03) == pytest.approx(2 * 0.02)
+    assert late(robot__response_time=0.0, control_rate=500.0) == pytest.approx(slow - 2 * (0.05 - 0.002))
+    assert late(robot__response_time=0.0, control_rate=125.0) == pytest.approx(slow - 2 * (0.05 - 0.008))
+    assert 0.034 < slow - 2 * 0.05 < 2 * 0.034  # the slowest way to drive a UR, whose response is not given, has 34 ms
+
+
+@pytest.mark.parametrize("side", ["min", "max"])
+def test_a_region_with_one_side_is_in_force(side):
+    changes = {f"region_2.{side}": [0.1, 0.2, 0.3], "region_2.damping_factor": 3.0, "region_2.speed_factor": 0.5}
+    record = filled(changes)
+    assert list(record["region_damping"]) == [1.0, 3.0, 1.0]
+    assert list(record["region_speed"]) == [1.0, 0.5, 1.0]
+    assert list(record[f"region_{side}"][1]) == [0.1, 0.2, 0.3]
+    other = "max" if side == "min" else "min"
+    assert np.isinf(record[f"region_{other}"][1]).all()

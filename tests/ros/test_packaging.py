@@ -1,17 +1,15 @@
-"""The ROS package: colcon builds it, its executables start, its launch files start what they say."""
+"""The ROS package: colcon builds it, its executables start. test_launch.py starts its launch files."""
 
 import importlib.util
-import os
 import subprocess
 import sys
-import types
-from pathlib import Path
 
 import pytest
 
+from .launching import PACKAGE, build
+
 pytest.importorskip("rclpy")
 
-PACKAGE = Path(__file__).resolve().parents[2] / "ros2" / "ur_admittance_ros"
 NODES = {
     "admittance_node",
     "init_robot",
@@ -27,12 +25,7 @@ NODES = {
 def test_colcon_builds_the_package_and_its_nodes_start(tmp_path, symlinks, missing):
     if importlib.util.find_spec("colcon_core") is None:
         missing("colcon is not installed")
-    command = [sys.executable, "-m", "colcon", "build", "--base-paths", str(PACKAGE)]
-    command += ["--event-handlers", "console_direct+"] + (["--symlink-install"] if symlinks else [])
-    environment = os.environ | {"PYTHONWARNINGS": "ignore", "COLCON_LOG_PATH": str(tmp_path / "log")}
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=200, env=environment)
-    assert done.returncode == 0, done.stdout + done.stderr
-    prefix = tmp_path / "install" / "ur_admittance_ros"
+    prefix = build(tmp_path, *(["--symlink-install"] if symlinks else []))
     assert {path.name for path in (prefix / "lib" / "ur_admittance_ros").iterdir()} == NODES
     share = prefix / "share"
     assert (share / "ament_index/resource_index/packages/ur_admittance_ros").exists()
@@ -49,66 +42,6 @@ def test_colcon_builds_the_package_and_its_nodes_start(tmp_path, symlinks, missi
     done = subprocess.run(["bash", "-c", run], cwd=tmp_path, capture_output=True, text=True, timeout=100)
     assert done.returncode == 2
     assert "the nearest known name is admittance.mass" in done.stderr
-
-
-class Recorded:
-    """Stands for the classes of launch and launch_ros, which have no wheels: keeps what it was made with."""
-
-    def __init__(self, *arguments, **options):
-        self.arguments, self.options = arguments, options
-
-
-@pytest.fixture
-def launch_modules(monkeypatch):
-    classes = {
-        "launch": ["LaunchDescription"],
-        "launch.actions": ["DeclareLaunchArgument"],
-        "launch.conditions": ["IfCondition"],
-        "launch.substitutions": ["LaunchConfiguration", "PathJoinSubstitution"],
-        "launch_ros": [],
-        "launch_ros.actions": ["Node"],
-        "launch_ros.substitutions": ["FindPackageShare"],
-    }
-    for name, members in classes.items():
-        module = types.ModuleType(name)
-        for member in members:
-            setattr(module, member, type(member, (Recorded,), {}))
-        monkeypatch.setitem(sys.modules, name, module)
-
-
-def started_by(file):
-    spec = importlib.util.spec_from_file_location("launch_file", PACKAGE / "launch" / file)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    entities = module.generate_launch_description().arguments[0]
-    return [e.options for e in entities if type(e).__name__ == "Node"], [
-        e.arguments[0] for e in entities if type(e).__name__ == "DeclareLaunchArgument"
-    ]
-
-
-@pytest.mark.parametrize(
-    ("file", "nodes", "arguments"),
-    [
-        (
-            "simulation.launch.py",
-            ["sim_node", "admittance_node", "robot_state_publisher", "rviz2"],
-            ["parameters", "output", "controller", "driver", "rviz"],
-        ),
-        (
-            "real_robot.launch.py",
-            ["admittance_node"],
-            ["parameters", "output", "controller", "calibration_file", "wrench_topic"],
-        ),
-        ("wrench_pipeline.launch.py", ["wrench_node"], ["parameters", "calibration_file", "raw_topic"]),
-    ],
-)
-def test_launch_files_start_what_they_say(launch_modules, file, nodes, arguments):
-    started, declared = started_by(file)
-    assert [node["executable"] for node in started] == nodes
-    assert declared == arguments
-    for node in started:
-        if node["package"] == "ur_admittance_ros":
-            assert node["executable"] in NODES
 
 
 def test_the_parameter_files_are_accepted_by_the_nodes_they_are_for():

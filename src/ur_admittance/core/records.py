@@ -15,6 +15,7 @@ Six-vectors are linear first. ``*_base`` means axes of the base frame, ``*_contr
 from enum import IntEnum, IntFlag
 
 import numpy as np
+from numba import config
 
 from .contact_record import CONTACT
 from .known_record import KNOWN
@@ -323,4 +324,5 @@ COMMAND = np.dtype(
 
 def new(dtype: np.dtype, count: int = 1) -> np.ndarray:
     """An array of zeroed records, as tick() takes it. array[0] is a view whose fields can be read and set by name."""
-    return np.zeros(count, dtype)
+    records = np.zeros(count, dtype)
+    return records.view(np.recarray) if config.DISABLE_JIT else records  # fields as attributes, as in compiled code
