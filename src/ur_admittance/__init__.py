@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ur_admittance.apps.run import run as run
     from ur_admittance.apps.twin import Twin as Twin
     from ur_admittance.control import AdmittanceController as AdmittanceController
+    from ur_admittance.control.chaining import CartesianPath as CartesianPath
+    from ur_admittance.control.chaining import JointFollower as JointFollower
     from ur_admittance.model import robot_model as robot_model
     from ur_admittance.params import Parameters as Parameters
     from ur_admittance.params import load_parameters as load_parameters
@@ -42,9 +44,11 @@ if TYPE_CHECKING:
 else:
     _HOME = {
         "AdmittanceController": "control",
+        "CartesianPath": "control.chaining",
         "Case": "simulation",
         "Environment": "simulation",
         "FtSensor": "simulation",
+        "JointFollower": "control.chaining",
         "NetFt": "robots.sensors",
         "Parameters": "params",
         "RobotiqFt": "robots.sensors",
@@ -85,9 +89,11 @@ else:
 
 __all__ = [
     "AdmittanceController",
+    "CartesianPath",
     "Case",
     "Environment",
     "FtSensor",
+    "JointFollower",
     "NetFt",
     "Parameters",
     "RobotiqFt",

@@ -1,118 +1,128 @@
-"""Controllers in a chain that share their reference arrays: what one writes, the next one reads. No copy, no message.
+"""Stages that come with the program. The loop runs them in every cycle: read, path, tick, follower, write.
 
-    path = CartesianPath(controller.sample["reference_twist"], controller.state["p_ref"], points, speed=0.05)
-    follower = JointFollower(controller.command["q"], controller.command["qd"], model, period=0.002)
-    chain = Chain([path, controller, follower])
-    chain.update()              # one cycle, front to back
+    ua.run(controller, robot, stages=[CartesianPath(points, speed=0.05), JointFollower()])
 
-`controller.sample["reference_twist"]` is a view into the record that the tick reads, `controller.command["q"]` one into
-the record that it writes: passing on a view is the whole interface.
+What one writes the next one reads, in the same memory: `controller.sample["reference_twist"]` is a view into the record
+that the tick reads, `command["q"]` one into the record that goes to the robot. No copy, no message.
+A stage of your own has the same three members (runtime/interfaces.py: Stage).
 """
 
-from collections.abc import Sequence
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from ruckig import InputParameter, OutputParameter, Result, Ruckig, Synchronization
 
-from ur_admittance.errors import ParameterError
-from ur_admittance.model import RobotModel
+from ur_admittance.core.checks import LONGEST_PERIOD
+from ur_admittance.core.tick import NOMINAL_PERIOD
+from ur_admittance.core.views import scalar, vector
+from ur_admittance.errors import ParameterError, UrAdmittanceError
 
 FloatArray = NDArray[np.float64]
 
 PATH_GAIN = 2.0  # [1/s] pull of the reference back onto the path
+MAX_ACCELERATION = 25.0  # [rad/s2] somewhat more than the tick asks for, or the follower would fall behind
 MAX_JERK = 500.0  # [rad/s3] a UR's own motion profiles stay below this
-MEETING = 0.03  # [s] aim at most this far ahead: the time to meet depends on the aim, and further out it oscillates
-UNLIMITED_SPEED_FACTOR = 1.02  # a follower that is no faster than its input never catches up
-
-
-class Stage(Protocol):
-    """Anything that does its part of a cycle when called."""
-
-    def update(self) -> None: ...
-
-
-class Chain:
-    """Stages run in order, once per cycle."""
-
-    def __init__(self, stages: Sequence[Stage]) -> None:
-        self.stages = tuple(stages)
-
-    def update(self) -> None:
-        for stage in self.stages:
-            stage.update()
+LEAST_SPEED = 1e-4  # [rad/s] above a limit: Ruckig needs room for a joint that is at it
 
 
 class CartesianPath:
-    """Moves a reference along straight segments at constant speed, from where the reference *is*, not by the clock:
-    when a limit slows the arm down, the path waits for it."""
+    """Leads the reference along straight segments at constant speed, from where the reference *is*, not by the clock:
+    when a limit slows the arm down, the path waits for it. The orientation stays."""
 
-    def __init__(self, twist: FloatArray, position: FloatArray, points: ArrayLike, speed: float) -> None:
-        """twist: view to write to (6,) [m/s, rad/s]; position: view of the reference (3,) [m]; points (n, 3) [m]."""
+    name, behind = "path", False
+
+    def __init__(self, points: ArrayLike, speed: float, relative: bool = False) -> None:
+        """points: (n, 3) [m], base frame; relative: seen from where the reference is at the start. It goes to the first
+        one in a straight line too. speed [m/s]."""
         self.points: FloatArray = np.array(points, dtype=float)
-        if self.points.ndim != 2 or self.points.shape[0] < 2 or self.points.shape[1] != 3:
-            raise ParameterError(f"path points: shape is {self.points.shape}, must be (n, 3) with n >= 2.")
-        if not speed > 0.0:
+        if self.points.ndim != 2 or self.points.shape[0] < 1 or self.points.shape[1] != 3:
+            raise ParameterError(f"path points: shape is {self.points.shape}, must be (n, 3).")
+        if not np.isfinite(self.points).all():
+            raise ParameterError("path points: must be finite numbers.")
+        if not 0.0 < speed < np.inf:
             raise ParameterError(f"path speed = {speed} m/s: must be > 0.")
-        self.speed = speed
+        self.speed, self.relative = speed, relative
         self.done = False
-        self._twist = twist
-        self._position = position
+
+    def start(self, controller: Any, command: Any) -> None:
+        self._twist, self._position = vector(controller.sample, "reference_twist"), vector(controller.state, "p_ref")
+        here = self._position.copy()
+        self._corners = np.vstack([here, self.points + here if self.relative else self.points])
         self._segment = 0
+        self.done = False
 
     def update(self) -> None:
+        self._twist[:] = 0.0
         if self.done:
-            self._twist[:3] = 0.0
             return
-        start, end = self.points[self._segment], self.points[self._segment + 1]
+        start, end = self._corners[self._segment], self._corners[self._segment + 1]
         length = float(np.linalg.norm(end - start))
         along = (end - start) / length if length > 0.0 else np.zeros(3)
         travelled = float((self._position - start) @ along)
         if travelled >= length:
             self._segment += 1
-            self.done = self._segment >= len(self.points) - 1
-            if self.done:
-                self._twist[:3] = 0.0
+            self.done = self._segment >= len(self._corners) - 1
             return
-        aside = start + travelled * along - self._position
-        self._twist[:3] = self.speed * along + PATH_GAIN * aside
+        back = PATH_GAIN * (start + travelled * along - self._position)
+        back *= min(1.0, self.speed / max(float(np.linalg.norm(back)), 1e-12))
+        self._twist[:3] = self.speed * along + back
 
 
 class JointFollower:
-    """Jerk-limited joints behind the controller (Ruckig): smooths what would be too abrupt for the arm's own servo."""
+    """Jerk-limited joints behind the law (Ruckig): smooths what would be too abrupt for the arm's own servo.
 
-    def __init__(self, q: FloatArray, qd: FloatArray, model: RobotModel, period: float, acceleration: float = 25.0):
-        """q, qd: views of the commanded joints [rad, rad/s]; period [s]; acceleration [rad/s2]."""
-        self.q, self.qd, self.qdd = np.zeros(6), np.zeros(6), np.zeros(6)
-        self._q_in, self._qd_in = q, qd
-        self._otg = Ruckig(6, period)
+    The joints are planned as seen from the command, e = q - q_law and its rate, which are brought to zero in the least
+    time: in a frame that moves at the command's speed the limits of acceleration and jerk are the same, those of speed
+    are shifted by it. So a steady command is met without lag.
+    """
+
+    name, behind = "follower", True
+
+    def __init__(self, acceleration: float = MAX_ACCELERATION, jerk: float = MAX_JERK) -> None:
+        """acceleration [rad/s2]: at least what the tick may ask for; jerk [rad/s3]."""
+        for name, value in (("acceleration", acceleration), ("jerk", jerk)):
+            if not 0.0 < value < np.inf:
+                raise ParameterError(f"follower {name} = {value}: must be > 0.")
+        self._otg = Ruckig(6, NOMINAL_PERIOD)
         self._input, self._output = InputParameter(6), OutputParameter(6)
-        self._input.max_velocity = (UNLIMITED_SPEED_FACTOR * model.velocity).tolist()
         self._input.max_acceleration = [acceleration] * 6
-        self._input.max_jerk = [MAX_JERK] * 6
+        self._input.max_jerk = [jerk] * 6
         self._input.synchronization = Synchronization.No  # each joint follows as closely as it can
-        self._started = False
-        self._meeting_time = np.zeros(6)  # [s]
+
+    def start(self, controller: Any, command: Any) -> None:
+        params = controller.params
+        self._q, self._qd, self._dt = vector(command, "q"), vector(command, "qd"), scalar(controller.sample, "dt")
+        self._lower, self._upper = vector(params, "joint_lower"), vector(params, "joint_upper")
+        self._limit = vector(params, "joint_velocity")
+        self._q_last, self._qd_last = self._q - self._qd * self._period(), self._qd.copy()
+        self._input.current_acceleration = [0.0] * 6
 
     def update(self) -> None:
-        if not self._started:
-            self._started = True
-            self.q[:] = self._q_in
-            self._input.current_position = self._q_in.tolist()
-            self._input.current_velocity = [0.0] * 6
-            self._input.current_acceleration = [0.0] * 6
-        # The input keeps moving while a joint catches up: aim at where they will meet.
-        self._input.target_position = (self._q_in + self._meeting_time * self._qd_in).tolist()
-        self._input.target_velocity = np.clip(
-            self._qd_in, [-v for v in self._input.max_velocity], self._input.max_velocity
-        ).tolist()
-        result = self._otg.update(self._input, self._output)
-        if result < Result.Working:  # an impossible target: brake from the last motion, never jump
-            self._input.target_velocity = [0.0] * 6
-            self._otg.update(self._input, self._output)
-        self._meeting_time[:] = np.minimum(self._output.trajectory.independent_min_durations, MEETING)
-        self.q[:] = self._output.new_position
-        self.qd[:] = self._output.new_velocity
-        self.qdd[:] = self._output.new_acceleration
-        self._output.pass_to_input(self._input)
+        q, qd, given, dt = self._q, self._qd, self._input, self._period()
+        self._otg.delta_time = dt
+        # a speed above the limit, which may just have been lowered, is brought down by the tick
+        fastest = np.maximum(self._limit, np.abs(qd)) + LEAST_SPEED
+        given.max_velocity, given.min_velocity = (fastest - qd).tolist(), (-fastest - qd).tolist()
+        given.current_position = (self._q_last - (q - qd * dt)).tolist()
+        given.current_velocity = (self._qd_last - qd).tolist()
+        result = self._otg.update(given, self._output)
+        if result < Result.Working:
+            raise UrAdmittanceError(f"Ruckig finds no motion ({result.name})")
+        q += self._output.new_position
+        qd += self._output.new_velocity
+        given.current_acceleration = self._output.new_acceleration
+        self._keep_inside(q, qd)
+        self._q_last[:], self._qd_last[:] = q, qd
+
+    def _keep_inside(self, q: FloatArray, qd: FloatArray) -> None:
+        """At the end of a joint's range the limit counts more than its jerk."""
+        beyond = ((q < self._lower) & (qd < 0.0)) | ((q > self._upper) & (qd > 0.0))
+        if beyond.any():
+            qd[beyond] = 0.0
+            q[:] = np.where(beyond, np.clip(q, self._lower, self._upper), q)
+
+    def _period(self) -> float:
+        """As the tick has it: a cycle whose time is unknown counts as one."""
+        dt = float(self._dt[0])
+        return dt if 0.0 < dt <= LONGEST_PERIOD else NOMINAL_PERIOD
