@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ur_admittance.control import AdmittanceController as AdmittanceController
     from ur_admittance.control.chaining import CartesianPath as CartesianPath
     from ur_admittance.control.chaining import JointFollower as JointFollower
+    from ur_admittance.control.chaining import Smoother as Smoother
     from ur_admittance.model import robot_model as robot_model
     from ur_admittance.params import Parameters as Parameters
     from ur_admittance.params import load_parameters as load_parameters
@@ -57,6 +58,7 @@ else:
         "Script": "simulation",
         "Servo": "simulation",
         "SimulatedRobot": "simulation",
+        "Smoother": "control.chaining",
         "Tool": "simulation",
         "Twin": "apps.twin",
         "World": "simulation",
@@ -102,6 +104,7 @@ __all__ = [
     "Script",
     "Servo",
     "SimulatedRobot",
+    "Smoother",
     "Tool",
     "Twin",
     "World",

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.control.chaining import MAX_ACCELERATION, MAX_JERK, CartesianPath, JointFollower
+from ur_admittance.control.chaining import MAX_ACCELERATION, MAX_JERK, CartesianPath, JointFollower, Smoother
 from ur_admittance.control.references import Leader
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import ParameterError
@@ -122,6 +122,38 @@ def test_what_the_follower_sends_has_bounded_jerk_and_arrives(controller):
     assert controller.status == Status.OK
 
 
+def test_what_the_smoother_sends_keeps_the_limits_of_the_law_half_its_time_later(controller):
+    watch, robot, cycle = Watch(), NullRobot(), [0]
+    blows = np.random.default_rng(7).normal(size=(5, 6)) * [25, 25, 25, 2, 2, 2]
+
+    def strike(c):
+        robot.wrench[:] = blows[cycle[0] // 200] if cycle[0] < 1000 else 0.0
+        cycle[0] += 1
+
+    run(controller, robot, robot.clock(), duration=3.0, telemetry=watch, on_tick=strike, stages=[Smoother(0.04)])
+    qd, law = np.array(watch.speeds), np.array(watch.law)
+    acceleration = np.diff(qd, axis=0) / DT
+    assert np.abs(acceleration).max() <= 20.0 * (1 + 1e-6)
+    assert 400.0 < np.abs(np.diff(acceleration, axis=0)).max() / DT <= 2 * 20.0 / 0.04 * (1 + 1e-6)
+    mean = np.array([law[k - 19 : k + 1].mean(axis=0) for k in range(19, len(law))])
+    assert np.array(watch.sent)[19:] == pytest.approx(mean, abs=1e-9)
+    tool = [np.linalg.norm((controller.model.jacobian(q) @ v)[:3]) for q, v in zip(watch.sent, qd, strict=True)]
+    assert 0.4 < max(tool) < 0.5 * 1.01  # the limit of the law
+
+
+def test_the_follower_hardly_exceeds_the_speed_limit_of_the_tool(controller):
+    watch, robot, cycle = Watch(), NullRobot(), [0]
+
+    def swing(c):
+        robot.wrench[1] = 40.0 if cycle[0] % 800 < 400 else -40.0
+        cycle[0] += 1
+
+    run(controller, robot, robot.clock(), duration=3.0, telemetry=watch, on_tick=swing, stages=[JointFollower()])
+    jacobian = controller.model.jacobian
+    tool = [np.linalg.norm((jacobian(q) @ v)[:3]) for q, v in zip(watch.sent, watch.speeds, strict=True)]
+    assert 0.5 < max(tool) < 0.52
+
+
 def test_a_follower_at_the_end_of_a_joint_sends_no_angle_beyond_it():
     upper = [None] * 6
     upper[5] = float(robot_model("ur5e").home[5]) + 0.2
@@ -192,10 +224,16 @@ def far(command, cycle):
 
 
 def wander(command, cycle):
-    """Away from the law at half a radian per second, consistently."""
+    """Away from the law at 0.15 rad/s, consistently."""
     if cycle > 200:
-        command["q"] += 0.5 * DT * (cycle - 200)
-        command["qd"] += 0.5
+        command["q"] += 0.15 * DT * (cycle - 200)
+        command["qd"] += 0.15
+
+
+def whirl(command, cycle):
+    if cycle > 200:
+        command["q"] += 1.0 * DT * (cycle - 200)
+        command["qd"] += 1.0
 
 
 def nan(command, cycle):
@@ -214,10 +252,11 @@ BAD = [
     (far, "rad from the command of the law|rad from where it was a cycle ago"),
     (wander, "rad from the command of the law, at most"),
     (fast, "joint 1 is 4 rad/s fast, at most 3.1"),
+    (whirl, "the tool's speed is"),
 ]
 
 
-@pytest.mark.parametrize(("act", "sentence"), BAD, ids=["raises", "nan", "jumps", "runs away", "too fast"])
+@pytest.mark.parametrize(("act", "sentence"), BAD, ids=["raises", "nan", "jumps", "runs away", "joint too fast", "tool too fast"])
 def test_a_bad_stage_behind_is_never_sent_and_the_robot_stops_by_itself(controller, act, sentence):
     robot = Braked()
     with pytest.raises(LoopError, match=f"behind the law in cycle .*: stage mine: .*({sentence})"):

@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from ruckig import InputParameter, OutputParameter, Result, Ruckig, Synchronization
 
-from ur_admittance.core.checks import LONGEST_PERIOD
+from ur_admittance.control.kernels import spare_joint_speed
 from ur_admittance.core.tick import NOMINAL_PERIOD
-from ur_admittance.core.views import scalar, vector
+from ur_admittance.core.views import scalar, vector, whole
 from ur_admittance.errors import ParameterError, UrAdmittanceError
 
 FloatArray = NDArray[np.float64]
@@ -23,6 +23,8 @@ FloatArray = NDArray[np.float64]
 PATH_GAIN = 2.0  # [1/s] pull of the reference back onto the path
 MAX_ACCELERATION = 25.0  # [rad/s2] somewhat more than the tick asks for, or the follower would fall behind
 MAX_JERK = 500.0  # [rad/s3] a UR's own motion profiles stay below this
+LONGEST_SMOOTHING = 0.1  # [s] the arm would lag by more than the law can tell from one that is stuck
+CATCHING_UP = 0.01  # [rad/s] even while the tool is at its speed limit: it gets 10 mm/s faster
 LEAST_SPEED = 1e-4  # [rad/s] above a limit: Ruckig needs room for a joint that is at it
 
 
@@ -69,6 +71,31 @@ class CartesianPath:
         self._twist[:3] = self.speed * along + back
 
 
+class Smoother:
+    """Mean of the last `time` seconds of the law's command: always late by half of that, but as every mean it keeps the
+    law's limits: angles, walls (to second order), speeds, accelerations a; the jerk is at most 2 a / time."""
+
+    name, behind = "smoother", True
+
+    def __init__(self, time: float = 0.04) -> None:
+        if not 0.0 < time <= LONGEST_SMOOTHING:
+            raise ParameterError(f"smoother time = {time} s: must be > 0, at most {LONGEST_SMOOTHING} s.")
+        self.time = time
+
+    def start(self, controller: Any, command: Any) -> None:
+        self._q, self._qd = vector(command, "q"), vector(command, "qd")
+        period = float(controller.state["period"])
+        count = max(1, round(self.time / period))
+        past = period * np.arange(count)[:, np.newaxis]  # it has always moved as it does now
+        self._qs, self._qds, self._next = self._q - past * self._qd, np.tile(self._qd, (count, 1)), 0
+
+    def update(self) -> None:
+        self._qs[self._next], self._qds[self._next] = self._q, self._qd
+        self._next = (self._next - 1) % len(self._qs)
+        self._qs.mean(axis=0, out=self._q)
+        self._qds.mean(axis=0, out=self._qd)
+
+
 class JointFollower:
     """Jerk-limited joints behind the law (Ruckig): smooths what would be too abrupt for the arm's own servo.
 
@@ -92,18 +119,24 @@ class JointFollower:
 
     def start(self, controller: Any, command: Any) -> None:
         params = controller.params
-        self._q, self._qd, self._dt = vector(command, "q"), vector(command, "qd"), scalar(controller.sample, "dt")
+        self._q, self._qd, self._dt = vector(command, "q"), vector(command, "qd"), scalar(controller.state, "period")
         self._lower, self._upper = vector(params, "joint_lower"), vector(params, "joint_upper")
-        self._limit = vector(params, "joint_velocity")
-        self._q_last, self._qd_last = self._q - self._qd * self._period(), self._qd.copy()
+        self._limit, self._params, self._twist = (
+            vector(params, "joint_velocity"),
+            whole(params),
+            vector(command, "twist"),
+        )
+        self._q_last, self._qd_last = self._q - self._qd * self._dt, self._qd.copy()
         self._input.current_acceleration = [0.0] * 6
 
     def update(self) -> None:
-        q, qd, given, dt = self._q, self._qd, self._input, self._period()
+        q, qd, given, dt = self._q, self._qd, self._input, float(self._dt[0])
         self._otg.delta_time = dt
         # a speed above the limit, which may just have been lowered, is brought down by the tick
         fastest = np.maximum(self._limit, np.abs(qd)) + LEAST_SPEED
-        given.max_velocity, given.min_velocity = (fastest - qd).tolist(), (-fastest - qd).tolist()
+        spare = max(spare_joint_speed(self._params, q, self._twist), CATCHING_UP)
+        given.max_velocity = np.minimum(fastest - qd, spare).tolist()
+        given.min_velocity = np.maximum(-fastest - qd, -spare).tolist()
         given.current_position = (self._q_last - (q - qd * dt)).tolist()
         given.current_velocity = (self._qd_last - qd).tolist()
         result = self._otg.update(given, self._output)
@@ -121,8 +154,3 @@ class JointFollower:
         if beyond.any():
             qd[beyond] = 0.0
             q[:] = np.where(beyond, np.clip(q, self._lower, self._upper), q)
-
-    def _period(self) -> float:
-        """As the tick has it: a cycle whose time is unknown counts as one."""
-        dt = float(self._dt[0])
-        return dt if 0.0 < dt <= LONGEST_PERIOD else NOMINAL_PERIOD

@@ -13,16 +13,18 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ur_admittance.control.kernels import tool_speeds
 from ur_admittance.control.references import OUTSIDE, Leader
 from ur_admittance.core.following import DRIFT
 from ur_admittance.core.records import COMMAND, STANDSTILL, Mode, new
-from ur_admittance.core.views import record_bytes, scalar, vector
+from ur_admittance.core.views import record_bytes, scalar, vector, whole
 from ur_admittance.errors import ParameterError, UrAdmittanceError
 from ur_admittance.runtime.interfaces import Controller, Stage, StageError
 
 ACTIVE = int(Mode.ACTIVE)
 ROUNDING = 2e-6  # [rad] by which the tick keeps a joint inside its limits (core/tick.py), twice
 TOLERANCE = 1.001  # of a speed limit: rounding of a step divided by its time
+TOOL_TOLERANCE = 1.5  # of the tool's speed limits: joints that catch up one after the other reached 1.26
 SETTLING = 0.5  # [s] for the stages to come to rest after the tick has; a jerk-limited stop of 25 rad/s2 takes 0.1 s
 
 
@@ -44,11 +46,13 @@ class Stages:
         self.q, self.qd = vector(self.sent, "q"), vector(self.sent, "qd")
         self._source, self._copy = record_bytes(controller.command), record_bytes(self.sent)
         self._q, self._qd = vector(controller.command, "q"), vector(controller.command, "qd")
-        self._dt = scalar(controller.sample, "dt")
         params, state = controller.params, controller.state
+        self._dt = scalar(state, "period")  # the one that the tick has used
         self._lower, self._upper = vector(params, "joint_lower"), vector(params, "joint_upper")
         self._velocity, self._recent_speed = vector(params, "joint_velocity"), vector(state, "recent_speed")
         self._slack, self._lateness = scalar(params, "max_following_error"), scalar(params, "following_time")
+        self._params, self._tool_limits = whole(params), vector(params, "max_velocity")
+        self._twist = vector(controller.command, "twist")
         self._last_q, self._last_sent = np.full(6, np.nan), np.zeros(6)  # of the tick, and sent; nothing yet
         self._unrest = 0.0  # [s] since the tick stands still
 
@@ -124,6 +128,10 @@ class Stages:
         outside = np.maximum(self._lower - q, q - self._upper)
         law_outside = np.maximum(self._lower - self._q, self._q - self._upper)
         self._bound(outside, np.maximum(law_outside, 0.0) + ROUNDING, "rad beyond its limit")
+        for i, (speed, unit) in enumerate(zip(tool_speeds(self._params, q, qd), ("m/s", "rad/s"), strict=True)):
+            allowed = TOOL_TOLERANCE * max(self._tool_limits[i], float(np.linalg.norm(self._twist[3 * i : 3 * i + 3])))
+            if speed > allowed:
+                raise StageError(f"the tool's speed is {speed:.3g} {unit}, at most {allowed:.3g} is allowed")
 
     def _bound(self, values: np.ndarray, bounds: np.ndarray, what: str) -> None:
         if not (values <= bounds).all():
