@@ -91,7 +91,7 @@ def test_a_path_in_front_and_a_follower_behind_lead_the_tool_around_the_corner(c
     watch, robot = Watch(), NullRobot()
     start = controller.model.forward(robot.q)[1]
     path = CartesianPath(CORNERS, speed=0.05, relative=True)
-    run(controller, robot, robot.clock(), duration=2.5, telemetry=watch, stages=[path, JointFollower()])
+    run(controller, robot, robot.clock(), duration=3.5, telemetry=watch, stages=[path, JointFollower()])
     assert path.done
     poses = np.array(watch.poses) - start
     assert poses[-1] == pytest.approx(CORNERS[-1], abs=1e-3)
@@ -256,7 +256,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("act", "sentence"), BAD, ids=["raises", "nan", "jumps", "runs away", "joint too fast", "tool too fast"])
+@pytest.mark.parametrize(
+    ("act", "sentence"), BAD, ids=["raises", "nan", "jumps", "runs away", "joint too fast", "tool too fast"]
+)
 def test_a_bad_stage_behind_is_never_sent_and_the_robot_stops_by_itself(controller, act, sentence):
     robot = Braked()
     with pytest.raises(LoopError, match=f"behind the law in cycle .*: stage mine: .*({sentence})"):
@@ -296,7 +298,7 @@ def test_a_slow_stage_is_told(controller):
 def test_a_stage_that_does_not_say_its_place_is_refused(controller):
     stage = Behind()
     stage.behind = "after"
-    with pytest.raises(ParameterError, match="stage mine: `behind` must say True or False"):
+    with pytest.raises(ParameterError, match="stage mine: `behind` must be True or False"):
         run(controller, NullRobot(), LockstepClock(500.0), duration=0.1, stages=[stage])
 
 

@@ -1,15 +1,16 @@
 """Stages by name, the same in every form: `run --stage`, the parameter `stages` of the node, a script.
 
-    follower                                 JointFollower()
-    follower,jerk=300                        with its options
-    smoother,time=0.02                       Smoother
-    path:points.txt,speed=0.05               CartesianPath; a file with three numbers per line [m]
-    path:points.txt,speed=0.05,relative=true
-    my_package.my_module:MyStage,gain=2      your own: anything that returns a stage, called with its options
+follower                                 JointFollower()
+follower,jerk=300                        with its options
+smoother,time=0.02                       Smoother
+path:points.txt,speed=0.05               CartesianPath; a file with three numbers per line [m]
+path:points.txt,speed=0.05,relative=true
+my_package.my_module:MyStage,gain=2      your own: anything that returns a stage, called with its options
 """
 
+import contextlib
 import importlib
-import os
+import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,9 +20,8 @@ import numpy as np
 
 from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoother
 from ur_admittance.errors import ParameterError
-from ur_admittance.params.yaml import parse_value
 from ur_admittance.runtime.interfaces import Stage
-from ur_admittance.runtime.stages import place_of
+from ur_admittance.runtime.stages import check_stage
 
 BUILT_IN: dict[str, Callable[..., Stage]] = {"follower": JointFollower, "smoother": Smoother}
 KNOWN = "follower, smoother, path:FILE,speed=0.05, or module:Name of your own"
@@ -51,7 +51,7 @@ def _build(text: str) -> Stage:
         raise ParameterError(f"stage {text!r}: {error}") from None
     except (TypeError, ValueError) as error:
         raise ParameterError(f"stage {text!r}: cannot be made ({error}).") from None
-    place_of(stage)
+    check_stage(stage)
     return stage
 
 
@@ -59,7 +59,9 @@ def _setting(text: str, setting: str) -> tuple[str, Any]:
     key, equals, value = setting.partition("=")
     if not (key and equals):
         raise ParameterError(f"stage {text!r}: {setting!r} must be OPTION=VALUE.")
-    return key, parse_value(value)
+    with contextlib.suppress(ValueError):
+        return key, json.loads(value)  # a number, true or false
+    return key, value
 
 
 def _points(text: str, file: str) -> Any:
@@ -72,7 +74,7 @@ def _points(text: str, file: str) -> Any:
 
 
 def _found(text: str, module: str, name: str) -> Callable[..., Any]:
-    here = os.getcwd()
+    here = str(Path.cwd())
     if here not in sys.path:  # as with python -m
         sys.path.insert(0, here)
     try:

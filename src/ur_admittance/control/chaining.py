@@ -21,6 +21,8 @@ from ur_admittance.errors import ParameterError, UrAdmittanceError
 FloatArray = NDArray[np.float64]
 
 PATH_GAIN = 2.0  # [1/s] pull of the reference back onto the path
+PATH_END = 4.0  # [1/s] it slows down towards the last point, as towards a target pose (core/law.py)
+REACHED = 1e-4  # [m] from the last point
 MAX_ACCELERATION = 25.0  # [rad/s2] somewhat more than the tick asks for, or the follower would fall behind
 MAX_JERK = 500.0  # [rad/s3] a UR's own motion profiles stay below this
 LONGEST_SMOOTHING = 0.1  # [s] the arm would lag by more than the law can tell from one that is stuck
@@ -30,7 +32,8 @@ LEAST_SPEED = 1e-4  # [rad/s] above a limit: Ruckig needs room for a joint that 
 
 class CartesianPath:
     """Leads the reference along straight segments at constant speed, from where the reference *is*, not by the clock:
-    when a limit slows the arm down, the path waits for it. The orientation stays."""
+    when a limit slows the arm down, the path waits for it. It brakes at the end only, and passes corners by the
+    distance in which the arm brakes. The orientation stays."""
 
     name, behind = "path", False
 
@@ -62,13 +65,15 @@ class CartesianPath:
         length = float(np.linalg.norm(end - start))
         along = (end - start) / length if length > 0.0 else np.zeros(3)
         travelled = float((self._position - start) @ along)
-        if travelled >= length:
-            self._segment += 1
-            self.done = self._segment >= len(self._corners) - 1
+        last = self._segment == len(self._corners) - 2
+        if length - travelled <= (REACHED if last else 0.0):
+            self._segment += not last
+            self.done = last
             return
         back = PATH_GAIN * (start + travelled * along - self._position)
         back *= min(1.0, self.speed / max(float(np.linalg.norm(back)), 1e-12))
-        self._twist[:3] = self.speed * along + back
+        speed = min(self.speed, PATH_END * (length - travelled)) if last else self.speed
+        self._twist[:3] = speed * along + back
 
 
 class Smoother:

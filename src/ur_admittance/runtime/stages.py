@@ -33,8 +33,7 @@ class Stages:
 
     def __init__(self, controller: Controller, stages: Sequence[Stage]) -> None:
         for stage in stages:
-            if not isinstance(getattr(stage, "behind", None), bool):
-                raise ParameterError(f"stage {name_of(stage)}: `behind` must say True or False.")
+            check_stage(stage)
         self.in_front = [(name_of(stage), stage) for stage in stages if not stage.behind]
         self.behind = [(name_of(stage), stage) for stage in stages if stage.behind]
         self._slowest_ns = dict.fromkeys(map(name_of, stages), 0)
@@ -157,6 +156,14 @@ def _blamed(name: str) -> Iterator[None]:
 def sentence_of(error: BaseException) -> str:
     text = str(error).strip().rstrip(".") or "no message"
     return text if isinstance(error, UrAdmittanceError) else f"{type(error).__name__}: {text}"
+
+
+def check_stage(stage: Stage) -> None:
+    if not isinstance(getattr(stage, "behind", None), bool):
+        raise ParameterError(f"stage {name_of(stage)}: `behind` must be True or False.")
+    for part in ("start", "update"):
+        if not callable(getattr(stage, part, None)):
+            raise ParameterError(f"stage {name_of(stage)}: has no method {part}.")
 
 
 def name_of(stage: Stage) -> str:
