@@ -6,8 +6,8 @@ import uuid
 
 import numpy as np
 import pytest
-
 from tests.paths import CORNERS, along
+
 from ur_admittance.apps.stages import build_stages
 from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoother
 from ur_admittance.core.records import Mode

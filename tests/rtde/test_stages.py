@@ -4,9 +4,9 @@ import uuid
 
 import numpy as np
 import pytest
+from tests.paths import CORNERS, along
 
 import ur_admittance as ua
-from tests.paths import CORNERS, along
 from ur_admittance.core.records import Mode
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.recording.replay import replay
