@@ -251,8 +251,8 @@ BAD = [
     (nan, "its joints are not finite"),
     (far, "rad from the command of the law|rad from where it was a cycle ago"),
     (wander, "rad from the command of the law, at most"),
-    (fast, "joint 1 is 4 rad/s fast, at most 3.1"),
-    (whirl, "the tool's speed is"),
+    (fast, "joint 1 moves at 4 rad/s, at most 3.1"),
+    (whirl, "the tool (moves|turns) at .* at most"),
 ]
 
 

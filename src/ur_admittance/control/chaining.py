@@ -14,6 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 from ruckig import InputParameter, OutputParameter, Result, Ruckig, Synchronization
 
 from ur_admittance.control.kernels import spare_joint_speed
+from ur_admittance.core.compile import load
+from ur_admittance.core.records import PARAMS, new
 from ur_admittance.core.tick import NOMINAL_PERIOD
 from ur_admittance.core.views import scalar, vector, whole
 from ur_admittance.errors import ParameterError, UrAdmittanceError
@@ -116,6 +118,7 @@ class JointFollower:
         for name, value in (("acceleration", acceleration), ("jerk", jerk)):
             if not 0.0 < value < np.inf:
                 raise ParameterError(f"follower {name} = {value}: must be > 0.")
+        load(spare_joint_speed, new(PARAMS), np.zeros(6), np.zeros(6))
         self._otg = Ruckig(6, NOMINAL_PERIOD)
         self._input, self._output = InputParameter(6), OutputParameter(6)
         self._input.max_acceleration = [acceleration] * 6

@@ -2,8 +2,8 @@
 
 import math
 
-from ur_admittance.core.chain import forward, twist_of
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.chain import forward
+from ur_admittance.core.compile import kernel, mat3, mat6, vec3
 from ur_admittance.core.spatial import cross, multiply, norm, rotate_back
 
 
@@ -41,16 +41,6 @@ def without_weight(params, q, raw, reading, R_base_sensor):
     for i in range(3):
         reading[i] = p.sensor_sign * raw[i] - weight[i]
         reading[3 + i] = p.sensor_sign * raw[3 + i] - moment[i]
-
-
-@kernel
-def tool_speeds(params, q, qd):
-    """Of the TCP at joint angles q (6,) that move at qd (6,): linear [m/s], angular [rad/s]."""
-    p = params[0]
-    rotation, position, jacobian, twist = mat3(), vec3(), mat6(), vec6()
-    forward(p.chain_rotation, p.chain_position, q, rotation, position, jacobian)
-    twist_of(jacobian, qd, twist)
-    return norm(twist[:3]), norm(twist[3:])
 
 
 @kernel

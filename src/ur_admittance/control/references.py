@@ -33,7 +33,7 @@ WORDS = {
     Leader.POSE: "led to a pose from outside",
     Leader.SILENT: "the velocities from outside have ceased; nobody leads",
 }
-OUTSIDE = (Leader.TWIST, Leader.POSE, Leader.SILENT)
+FROM_OUTSIDE = (Leader.TWIST, Leader.POSE, Leader.SILENT)
 
 
 class References:
@@ -92,7 +92,7 @@ class References:
     def resume_stages(self) -> None:
         if not self.has_stages:
             raise LifecycleError("resume_stages: no stage runs in front of the controller.")
-        if self.leader in OUTSIDE:
+        if self.leader in FROM_OUTSIDE:
             self.lead_by_stages()
 
     def _clear(self) -> None:

@@ -13,19 +13,36 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ur_admittance.control.kernels import tool_speeds
-from ur_admittance.control.references import OUTSIDE, Leader
-from ur_admittance.core.following import DRIFT
+from ur_admittance.control.references import FROM_OUTSIDE, Leader
+from ur_admittance.core.compile import load
 from ur_admittance.core.records import COMMAND, STANDSTILL, Mode, new
 from ur_admittance.core.views import record_bytes, scalar, vector, whole
 from ur_admittance.errors import ParameterError, UrAdmittanceError
 from ur_admittance.runtime.interfaces import Controller, Stage, StageError
+from ur_admittance.runtime.kernels import (
+    AWAY,
+    NOT_FINITE,
+    OUTSIDE,
+    TOO_FAR,
+    TOO_FAST,
+    TOOL_TOO_FAST,
+    TOOL_TURNS,
+    begins_anew,
+    check_sent,
+)
 
 ACTIVE = int(Mode.ACTIVE)
-ROUNDING = 2e-6  # [rad] by which the tick keeps a joint inside its limits (core/tick.py), twice
-TOLERANCE = 1.001  # of a speed limit: rounding of a step divided by its time
-TOOL_TOLERANCE = 1.5  # of the tool's speed limits: joints that catch up one after the other reached 1.26
 SETTLING = 0.5  # [s] for the stages to come to rest after the tick has; a jerk-limited stop of 25 rad/s2 takes 0.1 s
+
+WRONG = {
+    NOT_FINITE: "its joints are not finite",
+    AWAY: "joint {0:.0f} is {1:.3g} rad from the command of the law, at most {2:.3g} is allowed",
+    TOO_FAST: "joint {0:.0f} moves at {1:.3g} rad/s, at most {2:.3g} is allowed",
+    TOO_FAR: "joint {0:.0f} is {1:.3g} rad from where it was a cycle ago, at most {2:.3g} is allowed",
+    OUTSIDE: "joint {0:.0f} is {1:.3g} rad beyond its limit",
+    TOOL_TOO_FAST: "the tool moves at {1:.3g} m/s, at most {2:.3g} is allowed",
+    TOOL_TURNS: "the tool turns at {1:.3g} rad/s, at most {2:.3g} is allowed",
+}
 
 
 class Stages:
@@ -44,16 +61,14 @@ class Stages:
         self.sent = new(COMMAND)[0] if self.behind else controller.command
         self.q, self.qd = vector(self.sent, "q"), vector(self.sent, "qd")
         self._source, self._copy = record_bytes(controller.command), record_bytes(self.sent)
-        self._q, self._qd = vector(controller.command, "q"), vector(controller.command, "qd")
-        params, state = controller.params, controller.state
-        self._dt = scalar(state, "period")  # the one that the tick has used
-        self._lower, self._upper = vector(params, "joint_lower"), vector(params, "joint_upper")
-        self._velocity, self._recent_speed = vector(params, "joint_velocity"), vector(state, "recent_speed")
-        self._slack, self._lateness = scalar(params, "max_following_error"), scalar(params, "following_time")
-        self._params, self._tool_limits = whole(params), vector(params, "max_velocity")
-        self._twist = vector(controller.command, "twist")
-        self._last_q, self._last_sent = np.full(6, np.nan), np.zeros(6)  # of the tick, and sent; nothing yet
+        self._qd_law, self._dt = vector(controller.command, "qd"), scalar(controller.state, "period")
+        self._records = [whole(r) for r in (controller.params, controller.state, controller.command, self.sent)]
+        self._last_law, self._last_sent = np.full(6, np.nan), np.zeros(6)  # angles; none yet
+        self._evidence = np.zeros(3)
         self._unrest = 0.0  # [s] since the tick stands still
+        if self.behind:
+            load(begins_anew, *self._records[1:3], self._last_law)
+            load(check_sent, *self._records, self._last_sent, True, self._evidence)
 
     def lead(self) -> None:
         """Before the tick. The mode is that of the last one: in the first active tick nobody leads yet."""
@@ -71,7 +86,7 @@ class Stages:
             with _blamed(name):
                 if begins:
                     stage.start(self._controller, self._controller.command)
-                if references.leader not in OUTSIDE:
+                if references.leader not in FROM_OUTSIDE:
                     self._update(name, stage)
                     references.leader = Leader.STAGE  # whatever it used to write
 
@@ -86,18 +101,17 @@ class Stages:
         if not self.behind:
             return
         self._copy[:] = self._source
-        dt = self._dt[0]
-        step = np.abs(self._q - self._last_q - self._qd * dt)
-        anew = not (step <= DRIFT * np.abs(self._qd) * dt + ROUNDING).all()  # also in the first cycle
-        self._last_q[:] = self._q
+        anew = begins_anew(*self._records[1:3], self._last_law)
         for name, stage in self.behind:
             with _blamed(name):
                 if anew:
                     stage.start(self._controller, self.sent)
                 self._update(name, stage)
-                self._check(dt, anew)
+                wrong = check_sent(*self._records, self._last_sent, anew, self._evidence)
+                if wrong:
+                    raise StageError(WRONG[wrong].format(*self._evidence))
         with _blamed(name):
-            self._check_rest(dt)
+            self._check_rest()
         self._last_sent[:] = self.q
 
     def stand_still(self) -> bool:
@@ -114,32 +128,12 @@ class Stages:
         if took > self._slowest_ns[name]:
             self._slowest_ns[name] = took
 
-    def _check(self, dt: float, anew: bool) -> None:
-        q, qd = self.q, self.qd
-        if not (np.isfinite(q).all() and np.isfinite(qd).all()):
-            raise StageError(f"its joints are not finite (q = {q.tolist()} rad, qd = {qd.tolist()} rad/s)")
-        away = np.abs(q - self._q)
-        self._bound(away, self._slack[0] + self._lateness[0] * self._recent_speed, "rad from the command of the law")
-        fastest = TOLERANCE * np.maximum(self._velocity, self._recent_speed)  # a limit just lowered: the tick brakes
-        self._bound(np.abs(qd), fastest, "rad/s fast")
-        if not anew:
-            self._bound(np.abs(q - self._last_sent), fastest * dt + ROUNDING, "rad from where it was a cycle ago")
-        outside = np.maximum(self._lower - q, q - self._upper)
-        law_outside = np.maximum(self._lower - self._q, self._q - self._upper)
-        self._bound(outside, np.maximum(law_outside, 0.0) + ROUNDING, "rad beyond its limit")
-        for i, (speed, unit) in enumerate(zip(tool_speeds(self._params, q, qd), ("m/s", "rad/s"), strict=True)):
-            allowed = TOOL_TOLERANCE * max(self._tool_limits[i], float(np.linalg.norm(self._twist[3 * i : 3 * i + 3])))
-            if speed > allowed:
-                raise StageError(f"the tool's speed is {speed:.3g} {unit}, at most {allowed:.3g} is allowed")
-
-    def _bound(self, values: np.ndarray, bounds: np.ndarray, what: str) -> None:
-        if not (values <= bounds).all():
-            i = int(np.argmax(values - bounds))
-            raise StageError(f"joint {i + 1} is {values[i]:.3g} {what}, at most {bounds[i]:.3g} is allowed")
-
-    def _check_rest(self, dt: float) -> None:
-        resting = self._mode[0] != ACTIVE and float(np.abs(self._qd).max()) <= STANDSTILL
-        self._unrest = self._unrest + dt if resting and not self.stand_still() else 0.0
+    def _check_rest(self) -> None:
+        if self._mode[0] == ACTIVE:
+            self._unrest = 0.0
+            return
+        resting = float(np.abs(self._qd_law).max()) <= STANDSTILL
+        self._unrest = self._unrest + self._dt[0] if resting and not self.stand_still() else 0.0
         if self._unrest > SETTLING:
             raise StageError(f"the joints still move {SETTLING:g} s after the law has stopped them")
 
