@@ -80,7 +80,7 @@ else:
             return value
         from difflib import get_close_matches
 
-        near = get_close_matches(name, __all__, 1)
+        near = [known for known in __all__ if name.lower() in known.lower()] or get_close_matches(name, __all__, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         # without `obj` Python adds no second hint of its own
         raise AttributeError(f"module 'ur_admittance' has no attribute {name!r}{hint}", name=name)

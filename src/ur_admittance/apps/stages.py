@@ -1,11 +1,13 @@
 """Stages by name, the same in every form: `run --stage`, the parameter `stages` of the node, a script.
 
-follower                                 JointFollower()
-follower,jerk=300                        with its options
-smoother,time=0.02                       Smoother
-path:points.txt,speed=0.05               CartesianPath; a file with three numbers per line [m]
-path:points.txt,speed=0.05,relative=true
-my_package.my_module:MyStage,gain=2      your own: anything that returns a stage, called with its options
+    follower                                  JointFollower()
+    follower,jerk=300                         with its options
+    smoother,time=0.02                        Smoother
+    path:points.txt,speed=0.05                CartesianPath; a file with three numbers per line [m]
+    path:points.txt,speed=0.05,relative=true
+    my_package.my_module:MyStage,gain=2       your own
+
+Your own is anything that returns a stage when called with its options; modules of the working directory are found.
 """
 
 import contextlib
