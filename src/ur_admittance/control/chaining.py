@@ -121,6 +121,7 @@ class JointFollower:
         load(spare_joint_speed, new(PARAMS), np.zeros(6), np.zeros(6))
         self._otg = Ruckig(6, NOMINAL_PERIOD)
         self._input, self._output = InputParameter(6), OutputParameter(6)
+        self._acceleration = acceleration
         self._input.max_acceleration = [acceleration] * 6
         self._input.max_jerk = [jerk] * 6
         self._input.synchronization = Synchronization.No  # each joint follows as closely as it can
@@ -150,15 +151,23 @@ class JointFollower:
         result = self._otg.update(given, self._output)
         if result < Result.Working:
             raise UrAdmittanceError(f"Ruckig finds no motion ({result.name})")
+        lower, upper = np.minimum(self._lower, q), np.maximum(self._upper, q)  # the law's, if it is outside
         q += self._output.new_position
         qd += self._output.new_velocity
         given.current_acceleration = self._output.new_acceleration
-        self._keep_inside(q, qd)
+        self._brake_in_time(q, qd, dt)
+        np.clip(q, lower, upper, out=q)  # by less than 1e-4 rad: a cycle is not infinitely short
         self._q_last[:], self._qd_last[:] = q, qd
 
-    def _keep_inside(self, q: FloatArray, qd: FloatArray) -> None:
-        """At the end of a joint's range the limit counts more than its jerk."""
-        beyond = ((q < self._lower) & (qd < 0.0)) | ((q > self._upper) & (qd > 0.0))
-        if beyond.any():
-            qd[beyond] = 0.0
-            q[:] = np.where(beyond, np.clip(q, self._lower, self._upper), q)
+    def _brake_in_time(self, q: FloatArray, qd: FloatArray, dt: float) -> None:
+        """Near the end of a joint's range the limit counts more than the jerk: so fast that it can still stop."""
+        rooms = np.maximum(np.where(qd > 0.0, self._upper - self._q_last, self._q_last - self._lower), 0.0)
+        step = self._acceleration * dt
+        fastest = np.sqrt(step * step + 2.0 * self._acceleration * rooms) - step
+        fastest = np.maximum(fastest, np.abs(self._qd_last) - step)  # never harder, should a limit have been moved
+        late = np.abs(qd) > fastest
+        if late.any():
+            qd[late] = np.copysign(fastest, qd)[late]
+            q[late] = self._q_last[late] + qd[late] * dt
+            acceleration = np.where(late, (qd - self._qd_last) / dt, self._output.new_acceleration)
+            self._input.current_acceleration = np.clip(acceleration, -self._acceleration, self._acceleration).tolist()
