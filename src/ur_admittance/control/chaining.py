@@ -168,6 +168,6 @@ class JointFollower:
         late = np.abs(qd) > fastest
         if late.any():
             qd[late] = np.copysign(fastest, qd)[late]
-            q[late] = self._q_last[late] + qd[late] * dt
+            q[late] = (self._q_last + 0.5 * (self._qd_last + qd) * dt)[late]
             acceleration = np.where(late, (qd - self._qd_last) / dt, self._output.new_acceleration)
             self._input.current_acceleration = np.clip(acceleration, -self._acceleration, self._acceleration).tolist()
