@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ur_admittance.control.references import Leader
+from ur_admittance.core.leader import Leader
 from ur_admittance.robots.null import NullRobot
 
 DT = 0.002

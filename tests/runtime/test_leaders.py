@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.runtime.stages import DT, InFront, Watch
 
-from ur_admittance.control.references import Leader
+from ur_admittance.core.leader import Leader
 from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.requests import apply_reference, apply_request

@@ -17,9 +17,9 @@ from rich.text import Text
 
 from ur_admittance.analysis.stability import margin_of_record
 from ur_admittance.control.recovery import CLAMPED
-from ur_admittance.control.references import WORDS as LEADERS
-from ur_admittance.control.references import Leader
 from ur_admittance.core.faults import sentence
+from ur_admittance.core.leader import WORDS as LEADERS
+from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.errors import UrAdmittanceError

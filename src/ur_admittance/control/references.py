@@ -5,35 +5,16 @@ the next activation); a writer of velocities that falls silent has let go. Neith
 and accelerates the reference inside the limits.
 """
 
-from enum import IntEnum
-
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.control.checks import finite
+from ur_admittance.core.leader import FROM_OUTSIDE, Leader
 from ur_admittance.core.views import Record, scalar, vector
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.model.frames import is_rotation
 
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
-
-
-class Leader(IntEnum):
-    NOBODY = 0
-    STAGE = 1
-    TWIST = 2
-    POSE = 3
-    SILENT = 4
-
-
-WORDS = {
-    Leader.NOBODY: "",
-    Leader.STAGE: "led by a stage",
-    Leader.TWIST: "led by velocities from outside",
-    Leader.POSE: "led to a pose from outside",
-    Leader.SILENT: "the velocities from outside have ceased; nobody leads",
-}
-FROM_OUTSIDE = (Leader.TWIST, Leader.POSE, Leader.SILENT)
 
 
 class References:

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.control.references import WORDS as LEADERS
-from ur_admittance.control.references import Leader
 from ur_admittance.core.faults import sentence
+from ur_admittance.core.leader import WORDS as LEADERS
+from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 

@@ -12,8 +12,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.control.references import WORDS
 from ur_admittance.core.faults import remedy
+from ur_admittance.core.leader import WORDS
 from ur_admittance.core.records import Mode, new
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.robots.ros.cdr import Prepared

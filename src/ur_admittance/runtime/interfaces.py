@@ -1,14 +1,16 @@
 """What the loop needs from a controller (for robots see robot.py), and what it tells about each cycle."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.control.references import References
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import UrAdmittanceError
+
+if TYPE_CHECKING:
+    from ur_admittance.control.references import References
 
 
 class Controller(Protocol):
@@ -19,7 +21,7 @@ class Controller(Protocol):
     sample: Any  # Record
     command: Any  # Record
 
-    references: References
+    references: "References"
 
     @property
     def parameters(self) -> Any: ...
@@ -56,7 +58,7 @@ LOOP = np.dtype(
         ("missed", np.int64),  # deadlines skipped since the start
         ("overruns", np.int64),  # cycles that took longer than the period, since the start
         ("stalls", np.int64),  # pauses of more than 0.1 s, each a fault, since the start
-        ("leader", np.int64),  # of the reference: control.references.Leader
+        ("leader", np.int64),  # of the reference: core.leader.Leader
         ("stages", np.int64),  # behind the law; 0: command.q and command.qd are what was sent
         ("q_sent", np.float64, 6),  # what the last stage behind the law made of them [rad]
         ("qd_sent", np.float64, 6),  # [rad/s]

@@ -13,8 +13,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ur_admittance.control.references import FROM_OUTSIDE, Leader
 from ur_admittance.core.compile import load
+from ur_admittance.core.leader import FROM_OUTSIDE, Leader
 from ur_admittance.core.records import COMMAND, STANDSTILL, Mode, new
 from ur_admittance.core.views import record_bytes, scalar, vector, whole
 from ur_admittance.errors import ParameterError, UrAdmittanceError
