@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ur_admittance.apps.run import run as run
     from ur_admittance.apps.twin import Twin as Twin
     from ur_admittance.control import AdmittanceController as AdmittanceController
+    from ur_admittance.control.chaining import CartesianPath as CartesianPath
+    from ur_admittance.control.chaining import JointFollower as JointFollower
+    from ur_admittance.control.chaining import Smoother as Smoother
     from ur_admittance.model import robot_model as robot_model
     from ur_admittance.params import Parameters as Parameters
     from ur_admittance.params import load_parameters as load_parameters
@@ -42,9 +45,11 @@ if TYPE_CHECKING:
 else:
     _HOME = {
         "AdmittanceController": "control",
+        "CartesianPath": "control.chaining",
         "Case": "simulation",
         "Environment": "simulation",
         "FtSensor": "simulation",
+        "JointFollower": "control.chaining",
         "NetFt": "robots.sensors",
         "Parameters": "params",
         "RobotiqFt": "robots.sensors",
@@ -53,6 +58,7 @@ else:
         "Script": "simulation",
         "Servo": "simulation",
         "SimulatedRobot": "simulation",
+        "Smoother": "control.chaining",
         "Tool": "simulation",
         "Twin": "apps.twin",
         "World": "simulation",
@@ -74,7 +80,7 @@ else:
             return value
         from difflib import get_close_matches
 
-        near = get_close_matches(name, __all__, 1)
+        near = [known for known in __all__ if name.lower() in known.lower()] or get_close_matches(name, __all__, 1)
         hint = f"; did you mean {near[0]}?" if near else ""
         # without `obj` Python adds no second hint of its own
         raise AttributeError(f"module 'ur_admittance' has no attribute {name!r}{hint}", name=name)
@@ -85,9 +91,11 @@ else:
 
 __all__ = [
     "AdmittanceController",
+    "CartesianPath",
     "Case",
     "Environment",
     "FtSensor",
+    "JointFollower",
     "NetFt",
     "Parameters",
     "RobotiqFt",
@@ -96,6 +104,7 @@ __all__ = [
     "Script",
     "Servo",
     "SimulatedRobot",
+    "Smoother",
     "Tool",
     "Twin",
     "World",

@@ -21,6 +21,7 @@ SAYS = {  # a line that shows the example did what it tells
     "07_stability_map": "kN/m needs at least",
     "08_emulator": "cycles; ended: 2 s were over",
     "09_batch": "60 contacts, 300 s of them",
+    "11_chain": "led 100 mm along y, swaying 6.4 mm, pushed up 15 mm",
 }
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import Clock
-from ur_admittance.runtime.interfaces import Controller, Publisher
-from ur_admittance.runtime.loop import OnTick, run
+from ur_admittance.runtime.interfaces import Controller, OnTick, Publisher, Stage
+from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.mailbox import Mailbox
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
@@ -30,6 +30,7 @@ def operate(
     handlers: dict[str, Handler] | None = None,
     publishers: Sequence[Publisher] = (),
     on_tick: OnTick | None = None,
+    stages: Sequence[Stage] = (),
     duration: float | None = None,
     priority: int | None = LOOP_PRIORITY,
     say: Callable[[str], None] = lambda text: None,
@@ -38,8 +39,9 @@ def operate(
     """Run until `duration` [s] is over or a signal comes. The robot is connected, the controller configured.
 
     name: under which other processes see and ask it, None: they do not, and nothing is recorded; publishers: told of
-    every cycle, besides the telemetry; priority: of real-time scheduling with locked memory, None: ask for neither;
-    say: told what was obtained; beside: processes that watch, started once the telemetry exists (status line, page).
+    every cycle, besides the telemetry; stages: in front of the law and behind it; priority: of real-time scheduling
+    with locked memory, None: ask for neither; say: told what was obtained; beside: processes that watch, started once
+    the telemetry exists (status line, page).
     """
     recorders: list[Any] = []
 
@@ -60,4 +62,5 @@ def operate(
         stack.enter_context(beside())
         setup = stack.enter_context(realtime(priority, lock_memory=priority is not None))
         say(str(setup))
-        return run(controller, robot, clock, duration=duration, telemetry=told, mailbox=mailbox, on_tick=on_tick)
+        options: dict[str, Any] = {"duration": duration, "on_tick": on_tick, "stages": stages}
+        return run(controller, robot, clock, telemetry=told, mailbox=mailbox, **options)

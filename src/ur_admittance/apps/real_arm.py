@@ -13,7 +13,7 @@ from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.tool import check_parameters
-from ur_admittance.runtime.loop import OnTick
+from ur_admittance.runtime.interfaces import OnTick
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import apply_request

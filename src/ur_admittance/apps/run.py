@@ -1,6 +1,6 @@
 """A controller drives an arm of any kind: what `ur_admittance.run` does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from ur_admittance.recording.recorder import Recorder
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.runtime import loop, registry
 from ur_admittance.runtime.clock import LockstepClock
+from ur_admittance.runtime.interfaces import Stage
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.robot import Robot
 
@@ -23,6 +24,7 @@ def run(
     duration: float | None = None,
     activate: bool = False,
     on_tick: Callable[[AdmittanceController], bool | None] | None = None,
+    stages: Sequence[Stage] = (),
     log: str | Path | None = None,
     name: str = registry.DEFAULT_NAME,
     say: Callable[[str], None] = lambda text: None,
@@ -31,8 +33,9 @@ def run(
     stop it. The report says why it ended and how punctual it was.
 
     activate: comply from the first cycle on; otherwise the arm holds still until somebody calls
-    controller.activate(). on_tick: called after every cycle. log: record to this new file (.mcap). say: told what is
-    being loaded and which real-time privileges were obtained; try print.
+    controller.activate(). on_tick: called after every cycle. stages: run inside every cycle, in front of the law or
+    behind it (CartesianPath, JointFollower, your own). log: record to this new file (.mcap). say: told what is being
+    loaded and which real-time privileges were obtained; try print.
 
     A simulated arm runs in lock-step, as fast as the computer can, unless it was made with realtime=True; a UR sets
     the pace itself. In real time other programs on this machine see the controller under `name`: the page, a client.
@@ -40,7 +43,8 @@ def run(
     if not controller.configured:
         controller.configure(say)
     path = None if log is None else Path(log)
-    options: dict[str, Any] = {"duration": duration, "on_tick": on_tick, "log": path, "name": name, "say": say}
+    in_loop: dict[str, Any] = {"duration": duration, "on_tick": on_tick, "stages": stages}
+    options: dict[str, Any] = in_loop | {"log": path, "name": name, "say": say}
     if isinstance(robot, RtdeRobot):
         return drive_rtde(controller, robot, activate=activate, **options)
     if activate:
@@ -50,7 +54,7 @@ def run(
         return operate(controller, robot, clock, model=model, **options)
     recorder = None if path is None else Recorder(path, model=model, rate=1.0 / clock.period)
     with recorder or nullcontext():
-        report = loop.run(controller, robot, clock, duration=duration, telemetry=recorder or (), on_tick=on_tick)
+        report = loop.run(controller, robot, clock, telemetry=recorder or (), **in_loop)
     if recorder is not None and recorder.problem:
         say(recorder.problem)
     return report

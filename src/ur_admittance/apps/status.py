@@ -18,6 +18,8 @@ from rich.text import Text
 from ur_admittance.analysis.stability import margin_of_record
 from ur_admittance.control.recovery import CLAMPED
 from ur_admittance.core.faults import sentence
+from ur_admittance.core.leader import WORDS as LEADERS
+from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.errors import UrAdmittanceError
@@ -61,7 +63,8 @@ def lines(reader: TelemetryReader) -> Text:
     touching = int(np.count_nonzero(command["contact"]))
     text = Text()
     text.append(f" {mode.name.lower():9}", style=f"bold {COLOURS[mode]}")
-    text.append(f" {reader.reason()}\n")
+    led = LEADERS[Leader(int(last["loop"]["leader"]))] if mode == Mode.ACTIVE else ""
+    text.append(f" {reader.reason()}{f'; {led}' if led else ''}\n")
     if mode == Mode.FAULT:
         text.append(f" {_way_out(command, reader.name)}\n", style="bold")
     text.append(

@@ -49,6 +49,14 @@ ConnectionOption = Annotated[
         "output=velocity ... (options of admittance_node); repeatable.",
     ),
 ]
+StageOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stage",
+        help="Run this in every cycle too: path:FILE,speed=0.05 in front of the law, smoother or follower behind it, "
+        "or your own as module:Name (repeatable).",
+    ),
+]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
 
 CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless

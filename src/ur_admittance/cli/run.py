@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import ConnectionOption, LogOption, ModelOption, SensorOption, SetOption
+from ur_admittance.cli.options import ConnectionOption, LogOption, ModelOption, SensorOption, SetOption, StageOption
 from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.errors import RobotError
 
@@ -22,6 +22,7 @@ def run(
     set_: SetOption = None,
     duration: Annotated[float | None, typer.Option(help="Stop after this time [s].")] = None,
     log: LogOption = None,
+    stage: StageOption = None,
     dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
     active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True,
     name: Annotated[str, typer.Option(help="Name of this controller, for other programs on this machine.")] = "main",
@@ -44,11 +45,13 @@ def run(
     parameters = loaded.changed(assignments(set_ or []))
     source_of(loaded, parameters.sensor.source or "builtin")
     link = assignments(connection or [])
+    stages = _stages(stage or [])
     options: dict[str, Any] = {
         "name": name,
         "log": log,
         "duration": duration,
         "activate": active,
+        "stages": stages,
         "beside": lambda: _watchers(name, dashboard, _what_runs(robot, model, active, dashboard)),
         "say": typer.echo,
     }
@@ -68,11 +71,21 @@ def run(
     if robot == "ros":
         if sensor:
             parameters = parameters.changed({"sensor.source": source_of(parameters, sensor)})
+        if stage:
+            link["stages"] = stage
         raise typer.Exit(_run_ros(parameters, name, log, dashboard, link, activate=active, duration=duration))
     from ur_admittance.apps.real_arm import run_real
 
     options["connection"] = link | {"sensor": source_of(parameters, sensor or str(link.get("sensor", "")))}
     typer.echo(str(run_real(robot, model, parameters, measure=measure, **options)))
+
+
+def _stages(names: list[str]) -> list[Any]:
+    if not names:
+        return []
+    from ur_admittance.apps.stages import build_stages
+
+    return build_stages(names)
 
 
 def _ask_first(arm: str, parameters: "Parameters", measure: bool) -> None:

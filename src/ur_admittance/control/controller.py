@@ -20,9 +20,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
-from ur_admittance.control.checks import check_felt, check_live, check_near, finite
+from ur_admittance.control.checks import check_felt, check_live, check_near
 from ur_admittance.control.recovery import hindrance, no_retreat
-from ur_admittance.control.target import move_target, target
+from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
 from ur_admittance.control.zeroing import WINDOW, ZeroWatch
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
@@ -35,7 +35,6 @@ from ur_admittance.params.record import fill
 FloatArray = NDArray[np.float64]
 
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
-REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
 AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
 NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
 
@@ -55,12 +54,12 @@ class AdmittanceController:
         self.configured = False
         self._pending: deque[np.void] = deque()  # appending and taking are one step each: safe between threads
         self._request = Request.NONE
-        self._twist_left = 0.0  # [s]
+        self.references = References(self.sample)
         self._retreat_left = 0.0  # [s]
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._bias_change = np.zeros(6)  # of auto-zero, not yet in force
         self._margin: tuple[Parameters, Margin] | None = None
-        self._proven, self._target_for = new(PARAMS, 2)  # zero and tool when nothing was wrong; TCP of the target pose
+        self._proven = new(PARAMS)[0]  # zero and tool when nothing was wrong
         fill(self.params, self.parameters, model)
 
     # -- life cycle ---------------------------------------------------------------------------------------------
@@ -95,6 +94,7 @@ class AdmittanceController:
             raise LifecycleError(f"activate: the controller is in fault ({self.reason}); reset the fault first.")
         if self.mode != Mode.INACTIVE:
             raise LifecycleError(f"activate: the controller is {self.mode.name.lower()}, must be inactive.")
+        self.references.begin()
         self._request |= Request.ACTIVATE | (Request.START_AT_ARM if start_at_arm else Request.NONE)
 
     def deactivate(self) -> None:
@@ -137,16 +137,13 @@ class AdmittanceController:
             revision = self.params["revision"] + 1
             self._params[0] = self._pending.popleft()
             self.params["revision"] = revision
-            move_target(sample, self._target_for, self.params)
+            self.references.keep_pose(self.params)
         if self._retreat_left > 0.0:
             self._retreat_left -= sample["dt"]
             self._request |= RETREAT
         sample["request"] = self._request
         self._request = NOTHING
-        if self._twist_left > 0.0:
-            self._twist_left -= sample["dt"]
-            if self._twist_left <= 0.0:
-                sample["reference_twist"] = 0.0
+        self.references.let_time_pass()
         tick(self._params, self._state, self._sample, self._command)
         if self._retreat_left > 0.0 and not self.state["retreating"]:
             self._retreat_left = 0.0
@@ -236,23 +233,26 @@ class AdmittanceController:
     # -- references ---------------------------------------------------------------------------------------------
 
     def set_reference_twist(self, twist: ArrayLike, valid_for: float = REFERENCE_TIMEOUT) -> None:
-        """Velocity of the reference [m/s, rad/s], base axes; ends after `valid_for` [s] unless renewed."""
-        self.sample["reference_twist"] = finite(twist, (6,), "reference twist")
-        self._twist_left = valid_for
+        """Velocity of the reference [m/s, rad/s], base axes, instead of what led it before; ends after `valid_for` [s]
+        unless renewed."""
+        self.references.set_twist(twist, valid_for)
 
     def set_reference_wrench(self, wrench: ArrayLike) -> None:
         """Desired wrench on the tool [N, Nm], control axes, added to admittance.desired_wrench; ramped."""
-        self.sample["reference_wrench"] = finite(wrench, (6,), "reference wrench")
+        self.references.set_wrench(wrench)
 
     def set_target_pose(self, position: ArrayLike, rotation: ArrayLike) -> None:
-        """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed; it stays there. Refused with the
-        distance when that is more than safety.max_position_error or max_orientation_error."""
-        p, R = target(position, rotation)
+        """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed, instead of what led it before;
+        it stays there. Refused with the distance when that is more than safety.max_position_error or
+        max_orientation_error."""
+        p, R = checked_pose(position, rotation)
         if self.state["has_command"]:
             check_near(p, R, self.command, self.parameters.safety)
-        self.sample["target_position"], self.sample["target_rotation"] = p, R
-        self._target_for = self._latest.copy()
-        self.sample["target_id"] += 1
+        self.references.set_pose(p, R, self._latest)
+
+    def resume_stages(self) -> None:
+        """After a reference from outside: the stages in front lead again, from where they were."""
+        self.references.resume_stages()
 
     def zero_ft_sensor(self) -> FloatArray:
         """Make the present reading the new zero; returns the change of sensor.bias. Refused (CalibrationError) while

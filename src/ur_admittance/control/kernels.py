@@ -1,10 +1,10 @@
-"""The part of zeroing that runs in the loop: half a second of samples in a few microseconds."""
+"""Small parts of the controller outside the tick that run in the loop, compiled."""
 
 import math
 
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import kernel, mat3, mat6, vec3
-from ur_admittance.core.spatial import cross, multiply, rotate_back
+from ur_admittance.core.spatial import cross, multiply, norm, rotate_back
 
 
 @kernel
@@ -41,3 +41,18 @@ def without_weight(params, q, raw, reading, R_base_sensor):
     for i in range(3):
         reading[i] = p.sensor_sign * raw[i] - weight[i]
         reading[3 + i] = p.sensor_sign * raw[3 + i] - moment[i]
+
+
+@kernel
+def spare_joint_speed(params, q, twist):
+    """By how much every joint at q may be faster than in a motion of the TCP with this twist before one of the tool's
+    speed limits is reached, whatever the directions [rad/s]."""
+    p = params[0]
+    rotation, position, jacobian = mat3(), vec3(), mat6()
+    forward(p.chain_rotation, p.chain_position, q, rotation, position, jacobian)
+    lever = 0.0
+    for i in range(6):
+        lever += math.sqrt(jacobian[0, i] ** 2 + jacobian[1, i] ** 2 + jacobian[2, i] ** 2)
+    linear = p.max_velocity[0] - norm(twist[:3])
+    angular = p.max_velocity[1] - norm(twist[3:])
+    return max(0.0, min(linear / lever, angular / 6.0))

@@ -118,7 +118,10 @@ class LivePage:
         if now - self._status_at > STATUS_S:
             self._status_at = now
             recording = self.folder.recording.name if self.folder.recording else ""
-            self._panel.status.content = status_html(command, seen.reason, model.name, recording, self._restless)
+            leader = int(seen.record["loop"]["leader"])
+            self._panel.status.content = status_html(
+                command, seen.reason, model.name, recording, self._restless, leader
+            )
         if now - self._scene_at > SCENE_S and (self._scene_thread is None or not self._scene_thread.is_alive()):
             self._scene_at = now
             self._scene_thread = threading.Thread(target=self._ask_scene, daemon=True)

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.core.faults import sentence
+from ur_admittance.core.leader import WORDS as LEADERS
+from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 
@@ -35,9 +37,13 @@ FELT_N, MOVES = 1.5, 0.005  # [N], [m/s] below which nothing is said of a push o
 RESTLESS = "A simulated hand pushes the tool to and fro until you take over: drag the orange ball."
 
 
-def status_html(command: Any, reason: str, model: str, recording: str, restless: bool = False) -> str:
+def status_html(
+    command: Any, reason: str, model: str, recording: str, restless: bool = False, leader: int = Leader.NOBODY
+) -> str:
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
+    if mode == Mode.ACTIVE and leader != Leader.NOBODY:
+        first += f"; {LEADERS[Leader(leader)]}"
     second = happening(command) if mode != Mode.FAULT else way_out(command)
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS

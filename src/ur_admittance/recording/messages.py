@@ -46,9 +46,11 @@ def cyclic(record: np.void, names: tuple[str, ...], period: float) -> Iterator[t
     yield "/netft/proc_probe", {"header": base, "wrench": _pair("force", "torque", command["wrench_tcp"])}
     yield "/admittance_cartesian_velocity", {"header": base, "twist": _pair("linear", "angular", command["twist"])}
     yield "/admittance_pose_error", {"header": base, "twist": _pair("linear", "angular", command["pose_error"])}
+    loop = record["loop"]
+    behind = "stages" in loop.dtype.names and loop["stages"] > 0
     point = {
-        "positions": command["q"].tolist(),
-        "velocities": command["qd"].tolist(),
+        "positions": (loop["q_sent"] if behind else command["q"]).tolist(),
+        "velocities": (loop["qd_sent"] if behind else command["qd"]).tolist(),
         "time_from_start": time_message(round(period * 1e9)),
     }
     yield (

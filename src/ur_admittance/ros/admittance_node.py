@@ -30,7 +30,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import not_alone
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.search import FIRST_PAUSE, RobotSearch
-from ur_admittance.ros.compliant_arm import CompliantArm
+from ur_admittance.ros.compliant_arm import CompliantArm, next_log, stages_of
 from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import StateTopic, state_of
 from ur_admittance.ros.options import OPTIONS
@@ -61,6 +61,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self._activate, self._duration, self._began = activate, duration, math.inf
         self.declare_options({name: (options.get(name, row[0]), *row[1:]) for name, row in OPTIONS.items()})
         RosSettings(output=self.option("output"))  # refuses what it does not know
+        stages_of(self)  # so does this
         self.declare_schema(self.calibrated(parameters or Parameters()))
         self._log = Path(self.option("log")) if self.option("log") else None
         if self._log is not None:
@@ -80,6 +81,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             stop=self._stop,
             reset_fault=self._reset_fault,
             retreat=self._retreat,
+            resume_stages=self._resume_stages,
         )
         self._orders: deque[str] = deque()  # transitions that other programs asked for
         self._looks = 0
@@ -90,7 +92,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     # -- life cycle ---------------------------------------------------------------------------------------------
 
     def configure(self) -> None:
-        self.arm = CompliantArm(self, self.controller_name, self._next_log(), {"request": self._asked})
+        self.arm = CompliantArm(self, self.controller_name, next_log(self._log), {"request": self._asked})
 
     def activate(self) -> None:
         arm = self._configured()
@@ -133,14 +135,6 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             return str(self.option("controller_name")) or None
         name = self.get_fully_qualified_name().strip("/").replace("/", "-")
         return f"{name}-{self.context.get_domain_id()}"
-
-    def _next_log(self) -> Path | None:
-        """Each configure begins a new file: run.mcap, run-2.mcap ..."""
-        path, number = self._log, 1
-        while self._log is not None and path is not None and path.exists():
-            number += 1
-            path = self._log.with_stem(f"{self._log.stem}-{number}")
-        return path
 
     # -- five times per second ---------------------------------------------------------------------------------
 
@@ -269,6 +263,11 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self._configured().retreat()
         self.refusal = ""
         return "the arm goes back; ~/state tells how it ends, ~/stop ends it"
+
+    def _resume_stages(self) -> str:
+        arm = self._configured()
+        arm.thread.call(arm.controller.resume_stages)
+        return "the stages lead again"
 
     def _asked(self, controller: Any, value: Any) -> str:
         """A request of another program, in the loop's thread. Transitions are the executor's, within 0.2 s; slowing

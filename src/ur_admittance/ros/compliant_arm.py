@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from ur_admittance.apps.stages import build_stages
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import LifecycleError, RobotError
@@ -17,6 +18,7 @@ from ur_admittance.robots.ros.zeroing import zero_in_driver
 from ur_admittance.ros.control_thread import ControlThread
 from ur_admittance.ros.monitor import Monitor
 from ur_admittance.ros.references import References
+from ur_admittance.runtime.interfaces import Stage
 from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.requests import Handler
 
@@ -53,7 +55,7 @@ class CompliantArm:
             self.controller = AdmittanceController(model, node.parameters)
             self.controller.configure(self._log.info)
             every = max(1, round(p.control_rate / node.option("monitor_rate")))
-            self._monitor = Monitor(node, self.controller, every)
+            self._monitor = Monitor(node, self.controller, every, model.joint_names)
             undo.callback(self._monitor.destroy)
             self.references = References(node, p.base_link)
             undo.callback(self.references.destroy)
@@ -67,6 +69,7 @@ class CompliantArm:
                 name=name,
                 log=log,
                 handlers=handlers,
+                stages=stages_of(node),
                 priority=priority or None,
                 say=self._log.info,
                 beside=lambda: _beside(name if node.option("dashboard") else None, priority, self._log),
@@ -192,6 +195,20 @@ class CompliantArm:
         finally:
             self.robot.driving = False
             self.robot.give_command_back()
+
+
+def stages_of(node: Any) -> list[Stage]:
+    """New ones, as the node's option names them."""
+    return build_stages([name for name in node.option("stages") if name])
+
+
+def next_log(first: Path | None) -> Path | None:
+    """Each configure begins a new file: run.mcap, run-2.mcap ..."""
+    path, number = first, 1
+    while first is not None and path is not None and path.exists():
+        number += 1
+        path = first.with_stem(f"{first.stem}-{number}")
+    return path
 
 
 @contextlib.contextmanager

@@ -80,8 +80,10 @@ class ControlThread:
         return True
 
     def stands_still(self) -> bool:
-        """No motion is commanded any more."""
-        return stands_still(int(self._mode[0]), self._qd)
+        """No motion is commanded any more, nor sent by a stage behind the law."""
+        loop = self._monitor.loop
+        sent = loop["qd_sent"][0] if loop["stages"][0] else self._qd
+        return stands_still(int(self._mode[0]), self._qd) and stands_still(int(self._mode[0]), sent)
 
     @property
     def ticks(self) -> int:

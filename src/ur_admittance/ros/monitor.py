@@ -1,18 +1,21 @@
 """What the controller tells: velocity and pose error for plots, the state in words, diagnostics."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Twist, TwistStamped, Vector3, WrenchStamped
 from numpy.typing import NDArray
 from rclpy.node import Node
+from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.faults import remedy
+from ur_admittance.core.leader import WORDS
 from ur_admittance.core.records import Mode, new
-from ur_admittance.core.views import vector
+from ur_admittance.core.views import scalar, vector
 from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.outputs import MARKS
 from ur_admittance.robots.ros.polled import COMMANDS, LATCHED
@@ -21,12 +24,18 @@ from ur_admittance.runtime.interfaces import LOOP
 
 VELOCITY_TOPIC = "/admittance_cartesian_velocity"
 ERROR_TOPIC = "/admittance_pose_error"
+INACTIVE = int(Mode.INACTIVE)
+LOOK_EVERY = 50  # cycles between two looks for a listener: 10 times a second
 
 
 class Monitor:
-    """Two streams of six numbers, published from the loop as prepared bytes, in every n-th cycle."""
+    """Two streams of six numbers, published from the loop as prepared bytes, in every n-th cycle; and the joint
+    references, in every one."""
 
-    def __init__(self, node: Node, controller: AdmittanceController, every: int) -> None:
+    def __init__(
+        self, node: Node, controller: AdmittanceController, every: int, joints: Sequence[str] | None = None
+    ) -> None:
+        """joints: their names in ROS; None: those of the model."""
         frame = controller.parameters.base_link
         self._every, self._count = every, 0
         self.loop: Any = new(LOOP)  # how the loop fares
@@ -38,8 +47,11 @@ class Monitor:
             numbers = message.doubles(MARKS[:6])
             self._streams.append((publisher.handle.publish_raw, message, numbers, vector(controller.command, field)))
 
+        self._references = JointReferences(node, controller, joints or controller.model.joint_names)
+
     def publish(self, controller: Any, loop: Any) -> None:
         self.loop = loop
+        self._references.publish(loop)
         self._count += 1
         if self._count < self._every:
             return
@@ -53,6 +65,35 @@ class Monitor:
     def destroy(self) -> None:
         for publisher in self._publishers:
             self._node.destroy_publisher(publisher)
+        self._references.destroy()
+
+
+class JointReferences:
+    """~/joint_references: positions and speeds as they were sent in this cycle, for a next stage in another program. In
+    every cycle while the controller is active or slows down, and only while somebody listens."""
+
+    def __init__(self, node: Node, controller: AdmittanceController, joints: Sequence[str]) -> None:
+        self._node, self._publisher = node, node.create_publisher(JointState, "~/joint_references", COMMANDS)
+        self._send = self._publisher.handle.publish_raw
+        self._message, self._positions, self._speeds = messages.joint_state(joints)
+        self._mode = scalar(controller.command, "mode")
+        self._q, self._qd = vector(controller.command, "q"), vector(controller.command, "qd")
+        self._cycle, self._heard = 0, False
+
+    def publish(self, loop: Any) -> None:
+        self._cycle += 1
+        if self._cycle % LOOK_EVERY == 0:
+            self._heard = self._publisher.get_subscription_count() > 0
+        if not self._heard or self._mode[0] == INACTIVE:
+            return
+        behind = loop["stages"][0] > 0
+        self._positions[:] = loop["q_sent"][0] if behind else self._q
+        self._speeds[:] = loop["qd_sent"][0] if behind else self._qd
+        self._message.set_stamp(int(loop["time_ns"][0]))
+        self._send(bytes(self._message.data))
+
+    def destroy(self) -> None:
+        self._node.destroy_publisher(self._publisher)
 
 
 def _marked(frame: str) -> TwistStamped:
@@ -119,13 +160,22 @@ class StateTopic:
 
 
 def state_of(controller: AdmittanceController | None, life: str, refusal: str) -> dict[str, Any]:
-    """What ~/state says. `reason` is the sentence for people, `remedy` what to do about it."""
+    """What ~/state says. `reason` is the sentence for people, `remedy` what to do about it, `leader` who leads the
+    reference."""
     if controller is None or not controller.configured:
-        return {"life": life, "mode": "unconfigured", "status": "OK", "reason": refusal or life, "remedy": ""}
+        return {
+            "life": life,
+            "mode": "unconfigured",
+            "status": "OK",
+            "reason": refusal or life,
+            "remedy": "",
+            "leader": "",
+        }
     return {
         "life": life,
         "mode": controller.mode.name.lower(),
         "status": controller.status.name,
         "reason": refusal or controller.reason,
         "remedy": remedy(controller.status),
+        "leader": WORDS[controller.references.leader],
     }

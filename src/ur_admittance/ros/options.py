@@ -18,6 +18,11 @@ OPTIONS: dict[str, Option] = {
     "realtime_priority": (0, "SCHED_FIFO priority of the loop, 1 to 99; 0: an ordinary thread", 0, 99),
     "log": ("", "record every cycle to this file (.mcap), for ur-admittance replay, why and plot; never overwritten"),
     "dashboard": (False, "show the page in the browser; its address is in the log"),
+    "stages": (
+        [""],
+        "run in every cycle too: path:FILE,speed=0.05 in front of the law, smoother or follower behind it, or your own "
+        "as module:Name",
+    ),
     "controller_name": (
         "",
         "other programs on this computer see and ask it by this name; empty: none do",

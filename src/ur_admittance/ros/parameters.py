@@ -69,12 +69,14 @@ def descriptor(row: Row) -> ParameterDescriptor:
 def option_value(name: str, default: Any, value: Any, lower: float = -math.inf, upper: float = math.inf) -> Any:
     """The value of an option, of the kind that its default has; a whole number will do for a double."""
     kinds = {bool: "true or false", int: "a whole number", float: "a number", str: "a text", list: "a list of numbers"}
+    texts = isinstance(default, list) and default != [] and isinstance(default[0], str)
+    kind = "a list of texts" if texts else kinds[type(default)]
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     elif isinstance(default, list) and hasattr(value, "__len__") and not isinstance(value, str):
         value = [float(item) if isinstance(item, int) else item for item in value]
-    if type(value) is not type(default):
-        raise ParameterError(f"{name} = {value!r}: must be {kinds[type(default)]}.", name)
+    if type(value) is not type(default) or (texts and not all(isinstance(item, str) for item in value)):
+        raise ParameterError(f"{name} = {value!r}: must be {kind}.", name)
     if isinstance(value, float | int) and not lower <= value <= upper:
         raise ParameterError(f"{name} = {value:g}: must be {lower:g} to {upper:g}.", name)
     return value

@@ -1,11 +1,16 @@
 """What the loop needs from a controller (for robots see robot.py), and what it tells about each cycle."""
 
-from typing import Any, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.core.records import Mode, Status
+from ur_admittance.errors import UrAdmittanceError
+
+if TYPE_CHECKING:
+    from ur_admittance.control.references import References
 
 
 class Controller(Protocol):
@@ -15,6 +20,8 @@ class Controller(Protocol):
     state: Any  # Record
     sample: Any  # Record
     command: Any  # Record
+
+    references: "References"
 
     @property
     def parameters(self) -> Any: ...
@@ -31,6 +38,7 @@ class Controller(Protocol):
     def reset_fault(self) -> None: ...
     def retreat(self) -> None: ...
     def latch_reference(self) -> None: ...
+    def resume_stages(self) -> None: ...
     def zero_ft_sensor(self) -> object: ...
     def set_parameters(self, changes: dict[str, Any]) -> None: ...
     def set_reference_twist(self, twist: NDArray[np.float64]) -> None: ...
@@ -50,9 +58,44 @@ LOOP = np.dtype(
         ("missed", np.int64),  # deadlines skipped since the start
         ("overruns", np.int64),  # cycles that took longer than the period, since the start
         ("stalls", np.int64),  # pauses of more than 0.1 s, each a fault, since the start
+        ("leader", np.int64),  # of the reference: core.leader.Leader
+        ("stages", np.int64),  # behind the law; 0: command.q and command.qd are what was sent
+        ("q_sent", np.float64, 6),  # what the last stage behind the law made of them [rad]
+        ("qd_sent", np.float64, 6),  # [rad/s]
     ],
     align=True,
 )
+
+
+class Mailbox(Protocol):
+    def poll(self, controller: Controller) -> object: ...
+
+
+OnTick = Callable[[Any], bool | None]
+
+
+class Stage(Protocol):
+    """A part of every cycle, in front of the law (it leads the reference) or behind it (it shapes what is sent)."""
+
+    behind: bool
+
+    def start(self, controller: Any, command: Any) -> None:
+        """Begin, or begin again, with the records as they are: keep views of what `update` reads and writes.
+
+        In front: whenever the controller becomes active. Behind: in the first cycle, and whenever the tick's command
+        did not get where it is by its own speed (an arm that others have moved, a robot that comes back after a stop).
+        command: in front the last one; behind the one to be sent, as the tick or the stage before has left it.
+        """
+        ...
+
+    def update(self) -> None:
+        """One cycle. In front: write controller.sample["reference_twist"], or call set_target_pose; only while the
+        controller is active and nobody outside leads. Behind: change command["q"] and command["qd"] in place."""
+        ...
+
+
+class StageError(UrAdmittanceError):
+    """A stage that failed, by its name."""
 
 
 class Publisher(Protocol):

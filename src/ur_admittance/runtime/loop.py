@@ -1,6 +1,6 @@
 """The control loop: wait, read, tick, write; then, in the time that is left, tell and listen.
 
-    clock.wait -> robot.read(sample) -> controller.update() -> robot.write(command)
+    clock.wait -> robot.read(sample) -> stages in front -> controller.update() -> stages behind -> robot.write(command)
                -> publisher.publish  -> mailbox.poll, on_tick
 
 Every form of the program is this loop with another robot, clock and publishers. Requests are polled after the command
@@ -11,10 +11,9 @@ the cycle. However the loop ends, the arm is slowed down inside its limits, then
 import signal
 import struct
 import threading
-from collections.abc import Callable, Sequence
-from enum import Enum
+from collections.abc import Sequence
 from types import FrameType
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -22,43 +21,21 @@ from ur_admittance.core.records import STANDSTILL, Mode, Status, new
 from ur_admittance.core.views import record_bytes, scalar, vector
 from ur_admittance.errors import RobotError, UrAdmittanceError
 from ur_admittance.runtime.clock import Clock
-from ur_admittance.runtime.interfaces import LOOP, Controller, Publisher
+from ur_admittance.runtime.interfaces import LOOP, Controller, Mailbox, OnTick, Publisher, Stage
 from ur_admittance.runtime.report import LoopReport, Timings
 from ur_admittance.runtime.robot import Robot
 from ur_admittance.runtime.signals import ending_signals
+from ur_admittance.runtime.stages import Stages, sentence_of
+from ur_admittance.runtime.steps import FOLLOW, LEAD, LISTEN, ON_TICK, READ, START, STOP, UPDATE, WAIT, WRITE
 
 MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (spec: 0 < dt <= 0.1)
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
-LOOP_BYTES = struct.Struct("3q4d3q")  # the fields of LOOP in their order: one call instead of ten assignments
+LOOP_BYTES = struct.Struct("3q4d5q")  # the scalars of LOOP in their order: one call instead of twelve assignments
 KNOWN_STATUS = frozenset(int(status) for status in Status)
 
 
 class LoopError(UrAdmittanceError):
     """Something in the loop raised; the arm has been stopped."""
-
-
-class Step(Enum):
-    """What the loop is doing; the words are for people."""
-
-    START = "starting"
-    WAIT = "waiting"
-    READ = "reading the robot"
-    UPDATE = "computing the command"
-    WRITE = "writing to the robot"
-    LISTEN = "answering a message"
-    ON_TICK = "running on_tick"
-    STOP = "stopping the robot"
-
-
-# looked up once: members of an enumeration cost up to 0.3 us each time in Python 3.11
-WAIT, READ, UPDATE, WRITE, LISTEN, ON_TICK = Step.WAIT, Step.READ, Step.UPDATE, Step.WRITE, Step.LISTEN, Step.ON_TICK
-
-
-class Mailbox(Protocol):
-    def poll(self, controller: Controller) -> object: ...
-
-
-OnTick = Callable[[Any], bool | None]
 
 
 def run(
@@ -70,14 +47,16 @@ def run(
     telemetry: Publisher | Sequence[Publisher] = (),
     mailbox: Mailbox | None = None,
     on_tick: OnTick | None = None,
+    stages: Sequence[Stage] = (),
 ) -> LoopReport:
     """Run until `duration` [s] is over, ``on_tick(controller)`` returns True, or SIGINT, SIGTERM or SIGHUP arrives.
 
     The first signal slows the arm down and stops it; the second stops it at once. Anything that raises in the loop
     becomes a fault: the arm is slowed down with what still works, stopped, and `LoopError` says what happened.
+    stages: run in every cycle, in their order, in front of the law or behind it as each says of itself.
     """
     publishers = list(telemetry) if isinstance(telemetry, Sequence) else [telemetry]
-    return Loop(controller, robot, clock, publishers, mailbox, on_tick).run(duration)
+    return Loop(controller, robot, clock, publishers, mailbox, on_tick, stages).run(duration)
 
 
 class Loop:
@@ -91,24 +70,28 @@ class Loop:
         publishers: Sequence[Publisher] = (),
         mailbox: Mailbox | None = None,
         on_tick: OnTick | None = None,
+        stages: Sequence[Stage] = (),
     ) -> None:
         self.controller, self.robot, self.clock = controller, robot, clock
         self._publishers, self._mailbox, self._on_tick = list(publishers), mailbox, on_tick
-        self._sample, self._command = controller.sample, controller.command
+        self._sample, self._command, self._references = controller.sample, controller.command, controller.references
         self._dt = scalar(self._sample, "dt")
         self._external_status = scalar(self._sample, "external_status")
         self._joint_age, self._wrench_age = scalar(self._sample, "joint_age"), scalar(self._sample, "wrench_age")
+        self._stages = Stages(controller, stages) if stages else None
+        self._sent = self._stages.sent if self._stages else self._command
         self._mode, self._qd = scalar(self._command, "mode"), vector(self._command, "qd")
         self._params_revision = scalar(controller.params, "revision")
         self._loop = new(LOOP)
         self._loop_bytes = record_bytes(self._loop)
+        self._told_q, self._told_qd = vector(self._loop, "q_sent"), vector(self._loop, "qd_sent")
         self._period_ns = self._publish_ns = -1  # of the last cycle; none yet
         self._timings = Timings()
         self.ticks = self.overruns = self.stalls = self.bad_periods = 0
         self._cycles = 0
         self._signals = 0
         self._forced_status = 0  # set after an exception: a fault in every tick that follows
-        self._step = Step.START
+        self._step = START
         self._publish_problem = ""
         self._previous_ns: int | None = None
         self._finished = False
@@ -127,18 +110,18 @@ class Loop:
             failure, failed_cycle = error, self._cycles
             self._slow_down_after(error)
         finally:
-            step, self._step = self._step, Step.STOP
+            step, self._step = self._step, STOP
             try:
                 self.robot.stop()
             except Exception as error:
-                ending = f"the robot did not take the stop ({_sentence(error)}): use the emergency stop"
+                ending = f"the robot did not take the stop ({sentence_of(error)}): use the emergency stop"
                 failure, step = failure or error, step if failure else self._step
             self.clock.stop()
             for number, handler in handlers.items():
                 signal.signal(number, handler)
         if failure is not None:
             where = f"while {step.value} in cycle {failed_cycle or self._cycles}"
-            raise LoopError(f"the control loop failed {where}: {_sentence(failure)}; {ending}") from failure
+            raise LoopError(f"the control loop failed {where}: {sentence_of(failure)}; {ending}") from failure
         return self._report(because)
 
     def cycle(self) -> None:
@@ -152,20 +135,35 @@ class Loop:
         self._step = READ
         self.robot.read(self._sample)
         self._check_period()
+        self._compute()
+        self._step = WRITE
+        self.robot.write(self._sent)
+        self._tell(begin, self.clock.now_ns())
+
+    def _compute(self) -> None:
+        """What is to be sent, from the sample."""
+        stages = self._stages
+        if stages is not None:
+            self._step = LEAD
+            stages.lead()
         self._step = UPDATE
         self.controller.update()
-        self._step = WRITE
-        self.robot.write(self._command)
-        self._tell(begin, self.clock.now_ns())
+        if stages is not None:
+            self._step = FOLLOW
+            stages.follow()
 
     def slow_down(self) -> None:
         """Decelerating stop: ticks on until the arm stands still, at most 2 s; a second signal ends it at once."""
         if self._mode[0] in (Mode.ACTIVE, Mode.FAULT):  # a fault may be on its retreat
             self.controller.deactivate()
         for _ in range(round(STOP_TIME_S / self.clock.period)):
-            if stands_still(self._mode[0], self._qd) or self._signals > 1:
+            if self._stands_still() or self._signals > 1:
                 return
             self.cycle()
+
+    def _stands_still(self) -> bool:
+        """Both what the tick commands and what is sent."""
+        return stands_still(self._mode[0], self._qd) and (self._stages is None or self._stages.stand_still())
 
     def _until_told(self, duration: float | None) -> str:
         end_ns = None if duration is None else self.clock.woke_ns + round(duration * 1e9)
@@ -203,7 +201,10 @@ class Loop:
         late, took = clock.woke_ns - clock.deadline_ns, written - begin
         if self._publishers:
             times = (1e-9 * max(0, self._period_ns), 1e-9 * late, 1e-9 * took, 1e-9 * max(0, self._publish_ns))
-            counts = (clock.missed, self.overruns, self.stalls)
+            behind = 0 if self._stages is None else len(self._stages.behind)
+            if behind and self._stages is not None:
+                self._told_q[:], self._told_qd[:] = self._stages.q, self._stages.qd
+            counts = (clock.missed, self.overruns, self.stalls, self._references.leader, behind)
             revision = self._params_revision[0]
             LOOP_BYTES.pack_into(self._loop_bytes, 0, self.ticks, clock.time_ns(), revision, *times, *counts)
             self._publish()
@@ -220,7 +221,7 @@ class Loop:
                 publisher.publish(self.controller, self._loop)
             except Exception as error:
                 self._publishers = [other for other in self._publishers if other is not publisher]
-                self._publish_problem = _sentence(error)
+                self._publish_problem = sentence_of(error)
 
     def _listen(self) -> None:
         if self._mailbox is not None:
@@ -235,15 +236,17 @@ class Loop:
         broken = self._step
         self._forced_status = int(Status.CONNECTION_LOST if isinstance(error, RobotError) else Status.INTERNAL_ERROR)
         self._mailbox = self._on_tick = None
-        if broken in (Step.START, Step.UPDATE):
-            return  # without a tick there is no deceleration to command: the robot's own stop follows
+        if broken in (START, UPDATE, FOLLOW):
+            return  # nothing to command that could be trusted to slow the arm down: the robot's own stop follows
+        if broken == LEAD and self._stages is not None:
+            self._stages.drop_leaders()
         for _ in range(round(STOP_TIME_S / self.clock.period)):
             try:
                 self.cycle()
             except Exception:
-                if self._step != Step.READ or not self._blind_cycle():
+                if self._step != READ or not self._blind_cycle():
                     break
-            if stands_still(self._mode[0], self._qd) or self._signals > 1:
+            if self._stands_still() or self._signals > 1:
                 break
         self._step = broken
 
@@ -253,8 +256,8 @@ class Loop:
             self._joint_age[0] += self.clock.period
             self._wrench_age[0] += self.clock.period
             self._check_period()
-            self.controller.update()
-            self.robot.write(self._command)
+            self._compute()
+            self.robot.write(self._sent)
             self._tell(self.clock.now_ns(), self.clock.now_ns())
         except Exception:
             return False
@@ -286,14 +289,10 @@ class Loop:
             stalls=self.stalls,
             bad_periods=self.bad_periods,
             publish_problem=self._publish_problem,
+            slowest_stages={} if self._stages is None else self._stages.slowest(),
         )
 
 
 def stands_still(mode: int, qd: Any) -> bool:
     """No motion is commanded any more, and none will be without a request."""
     return mode in (Mode.INACTIVE, Mode.FAULT) and float(np.abs(qd).max()) <= STANDSTILL
-
-
-def _sentence(error: BaseException) -> str:
-    text = str(error).strip().rstrip(".") or "no message"
-    return text if isinstance(error, UrAdmittanceError) else f"{type(error).__name__}: {text}"

@@ -1,7 +1,8 @@
 """What other processes may ask of the loop: JSON messages on a local datagram socket, one per cycle, each answered.
 
     {"set": {"admittance.mass": [8, 8, 8, 0.8, 0.8, 0.8]}}
-    {"request": "activate" | "deactivate" | "stop" | "reset_fault" | "retreat" | "latch_reference" | "zero_ft_sensor"}
+    {"request": "activate" | "deactivate" | "stop" | "reset_fault" | "retreat" | "latch_reference" | "resume_stages" |
+                "zero_ft_sensor"}
     {"reference": {"twist": [6]} | {"wrench": [6]} | {"position": [3], "rotation": [[3], [3], [3]]}}
 
 The answer is {"accepted": true or false, "text": "...", "code": "done", "name": ""}: the text is for people, the code

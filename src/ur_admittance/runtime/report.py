@@ -1,7 +1,7 @@
 """How a loop ran: why it ended, and its timing, counted without allocation in histograms with bins of 1 us."""
 
 from array import array
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -98,6 +98,7 @@ class LoopReport:
     stalls: int  # pauses longer than 0.1 s: each is a fault
     bad_periods: int  # samples whose dt was outside 0 < dt <= 0.1 s
     publish_problem: str  # why publishing ended early, empty: it did not
+    slowest_stages: dict[str, float] = field(default_factory=dict)  # the longest that each has taken
 
     def __str__(self) -> str:
         lines = [
@@ -108,6 +109,9 @@ class LoopReport:
             f"publishing    {self.publish}",
             f"{self.missed} deadlines missed, {self.overruns} cycles longer than the period, {self.stalls} stalls",
         ]
+        if self.slowest_stages:
+            times = (f"{name} {1e6 * slowest:.0f} us" for name, slowest in self.slowest_stages.items())
+            lines.append(f"slowest stages {', '.join(times)}")
         if self.publish_problem:
             lines.append(f"publishing ended early: {self.publish_problem}")
         return "\n".join(lines)

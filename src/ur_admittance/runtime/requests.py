@@ -16,7 +16,16 @@ from ur_admittance.runtime.interfaces import Controller
 
 Handler = Callable[[Controller, Any], str | None]
 
-REQUESTS = ("activate", "deactivate", "stop", "reset_fault", "retreat", "latch_reference", "zero_ft_sensor")
+REQUESTS = (
+    "activate",
+    "deactivate",
+    "stop",
+    "reset_fault",
+    "retreat",
+    "latch_reference",
+    "resume_stages",
+    "zero_ft_sensor",
+)
 
 # Looking for the nearest known name takes 2 ms, for a name of thousands of letters half a second: that is done by the
 # sender. In the loop an unknown name is one look-up.

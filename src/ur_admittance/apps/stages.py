@@ -1,0 +1,88 @@
+"""Stages by name, the same in every form: `run --stage`, the parameter `stages` of the node, a script.
+
+    follower                                  JointFollower()
+    follower,jerk=300                         with its options
+    smoother,time=0.02                        Smoother
+    path:points.txt,speed=0.05                CartesianPath; a file with three numbers per line [m]
+    path:points.txt,speed=0.05,relative=true
+    my_package.my_module:MyStage,gain=2       your own
+
+Your own is anything that returns a stage when called with its options; modules of the working directory are found.
+"""
+
+import contextlib
+import importlib
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoother
+from ur_admittance.errors import ParameterError
+from ur_admittance.runtime.interfaces import Stage
+from ur_admittance.runtime.stages import check_stage
+
+BUILT_IN: dict[str, Callable[..., Stage]] = {"follower": JointFollower, "smoother": Smoother}
+KNOWN = "follower, smoother, path:FILE,speed=0.05, or module:Name of your own"
+
+
+def build_stages(names: Sequence[str]) -> list[Stage]:
+    """One stage for each name; ParameterError says which is wrong and why."""
+    return [_build(name) for name in names]
+
+
+def _build(text: str) -> Stage:
+    name, *settings = (part.strip() for part in text.split(","))
+    options = dict(_setting(text, setting) for setting in settings)
+    kind, _, rest = name.partition(":")
+    if kind == "path":
+        options["points"] = _points(text, rest)
+        make: Callable[..., Any] = CartesianPath
+    elif name in BUILT_IN:
+        make = BUILT_IN[name]
+    elif kind and rest:
+        make = _found(text, kind, rest)
+    else:
+        raise ParameterError(f"stage {text!r}: is unknown; must be {KNOWN}.")
+    try:
+        stage: Stage = make(**options)
+    except ParameterError as error:
+        raise ParameterError(f"stage {text!r}: {error}") from None
+    except (TypeError, ValueError) as error:
+        raise ParameterError(f"stage {text!r}: cannot be made ({error}).") from None
+    check_stage(stage)
+    return stage
+
+
+def _setting(text: str, setting: str) -> tuple[str, Any]:
+    key, equals, value = setting.partition("=")
+    if not (key and equals):
+        raise ParameterError(f"stage {text!r}: {setting!r} must be OPTION=VALUE.")
+    with contextlib.suppress(ValueError):
+        return key, json.loads(value)  # a number, true or false
+    return key, value
+
+
+def _points(text: str, file: str) -> Any:
+    try:
+        return np.loadtxt(Path(file), ndmin=2, comments="#", delimiter=None)
+    except OSError as error:
+        raise ParameterError(f"stage {text!r}: the file {file!r} cannot be read ({error}).") from None
+    except ValueError as error:
+        raise ParameterError(f"stage {text!r}: {file!r} must have three numbers per line ({error}).") from None
+
+
+def _found(text: str, module: str, name: str) -> Callable[..., Any]:
+    here = str(Path.cwd())
+    if here not in sys.path:  # as with python -m
+        sys.path.insert(0, here)
+    try:
+        made = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ParameterError(f"stage {text!r}: cannot be loaded ({error}).") from None
+    if not callable(made):
+        raise ParameterError(f"stage {text!r}: {name} must be a class or a function that returns a stage.")
+    return made  # type: ignore[no-any-return]

@@ -1,0 +1,108 @@
+"""Where the reference is led, and by whom: a stage of this program or, from outside, velocities or a pose.
+
+The newest writer leads. One from outside preempts the stages, which lead again only when asked to (resume_stages, or
+the next activation); a writer of velocities that falls silent has let go. Neither makes the arm jump: the tick brakes
+and accelerates the reference inside the limits.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ur_admittance.control.checks import finite
+from ur_admittance.core.leader import FROM_OUTSIDE, Leader
+from ur_admittance.core.views import Record, scalar, vector
+from ur_admittance.errors import LifecycleError, ParameterError
+from ur_admittance.model.frames import is_rotation
+
+REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
+
+
+class References:
+    """What the tick is told to go after, in its sample."""
+
+    def __init__(self, sample: Record) -> None:
+        self.leader = Leader.NOBODY
+        self.has_stages = False
+        self._twist, self._wrench = vector(sample, "reference_twist"), vector(sample, "reference_wrench")
+        self._position, self._rotation = vector(sample, "target_position"), vector(sample, "target_rotation")
+        self._target_id, self._dt = scalar(sample, "target_id"), scalar(sample, "dt")
+        self._targets = 0
+        self._tip = np.eye(3), np.zeros(3)  # T_flange_tcp of the target
+        self._left = 0.0  # [s] for which the twist is still valid
+
+    def set_twist(self, twist: ArrayLike, valid_for: float) -> None:
+        self._twist[:] = finite(twist, (6,), "reference twist")
+        self._target_id[0] = 0
+        self._left = valid_for
+        self.leader = Leader.TWIST
+
+    def set_wrench(self, wrench: ArrayLike) -> None:
+        self._wrench[:] = finite(wrench, (6,), "reference wrench")
+
+    def set_pose(self, position: NDArray[np.float64], rotation: NDArray[np.float64], params: np.void) -> None:
+        """Both as `checked_pose` returns them, of the TCP of params (PARAMS)."""
+        self._position[:], self._rotation[:] = position, rotation
+        self._tip = tip(params)
+        self._targets += 1
+        self._target_id[0] = self._targets
+        self._twist[:] = 0.0
+        self._left = 0.0
+        self.leader = Leader.POSE
+
+    def keep_pose(self, params: np.void) -> None:
+        """Another TCP: the target becomes that of the new one for the same place of the arm.
+
+        T_target := T_target T_old_new, T_old_new = T_flange_old^-1 T_flange_new"""
+        (R_old, p_old), (R_new, p_new) = self._tip, tip(params)
+        if np.array_equal(R_old, R_new) and np.array_equal(p_old, p_new):
+            return
+        R = self._rotation.copy()
+        self._position += R @ R_old.T @ (p_new - p_old)
+        self._rotation[:] = R @ R_old.T @ R_new
+        self._tip = R_new, p_new
+
+    def let_time_pass(self) -> None:
+        """Before each tick: velocities that are not renewed end."""
+        if self._left > 0.0:
+            self._left -= self._dt[0]
+            if self._left <= 0.0:
+                self._twist[:] = 0.0
+                self.leader = Leader.SILENT
+
+    def begin(self) -> None:
+        """At an activation: a pose from before counts no more."""
+        if self.leader == Leader.POSE:
+            self.leader = Leader.NOBODY
+
+    def lead_by_stages(self) -> None:
+        self._clear()
+        self.leader = Leader.STAGE
+
+    def end_stages(self) -> None:
+        """Nothing of what a stage wrote stays behind."""
+        if self.leader == Leader.STAGE:
+            self._clear()
+            self.leader = Leader.NOBODY
+
+    def resume_stages(self) -> None:
+        if not self.has_stages:
+            raise LifecycleError("resume_stages: no stage runs in front of the controller.")
+        if self.leader in FROM_OUTSIDE:
+            self.lead_by_stages()
+
+    def _clear(self) -> None:
+        self._twist[:] = 0.0
+        self._target_id[0] = 0
+        self._left = 0.0
+
+
+def tip(params: np.void) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """R, p of the TCP, flange frame."""
+    return params["chain_rotation"][6].copy(), params["chain_position"][6].copy()
+
+
+def checked_pose(position: ArrayLike, rotation: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    p, R = finite(position, (3,), "target position"), finite(rotation, (3, 3), "target rotation")
+    if not is_rotation(R):
+        raise ParameterError("target rotation: must be a rotation matrix (orthogonal, determinant 1).")
+    return p, R

@@ -1,0 +1,21 @@
+"""Who leads the reference, as a code and in words."""
+
+from enum import IntEnum
+
+
+class Leader(IntEnum):
+    NOBODY = 0
+    STAGE = 1
+    TWIST = 2
+    POSE = 3
+    SILENT = 4
+
+
+WORDS = {
+    Leader.NOBODY: "",
+    Leader.STAGE: "led by a stage",
+    Leader.TWIST: "led by velocities from outside",
+    Leader.POSE: "led to a pose from outside",
+    Leader.SILENT: "the velocities from outside have ceased; nobody leads",
+}
+FROM_OUTSIDE = (Leader.TWIST, Leader.POSE, Leader.SILENT)

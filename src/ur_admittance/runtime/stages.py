@@ -1,0 +1,164 @@
+"""Stages inside the loop: those in front of the law lead its reference, those behind it shape what is sent.
+
+    read -> stages in front -> tick -> stages behind -> write
+
+The tick's own command stays as it is, recorded and replayed; the stages behind work on a copy, `sent`. Nothing is sent
+that a joint limit forbids, that is not finite, that runs away from the tick's command by more than an arm may lag, or
+that still moves half a second after the tick has come to rest: that is a StageError, and the robot's own stop.
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+import numpy as np
+
+from ur_admittance.core.compile import load
+from ur_admittance.core.leader import FROM_OUTSIDE, Leader
+from ur_admittance.core.records import COMMAND, STANDSTILL, Mode, new
+from ur_admittance.core.views import record_bytes, scalar, vector, whole
+from ur_admittance.errors import ParameterError, UrAdmittanceError
+from ur_admittance.runtime.interfaces import Controller, Stage, StageError
+from ur_admittance.runtime.kernels import (
+    AWAY,
+    NOT_FINITE,
+    OUTSIDE,
+    TOO_FAR,
+    TOO_FAST,
+    TOOL_TOO_FAST,
+    TOOL_TURNS,
+    begins_anew,
+    check_sent,
+)
+
+ACTIVE = int(Mode.ACTIVE)
+SETTLING = 0.5  # [s] for the stages to come to rest after the tick has; a jerk-limited stop of 25 rad/s2 takes 0.1 s
+
+WRONG = {
+    NOT_FINITE: "its joints are not finite",
+    AWAY: "joint {0:.0f} is {1:.3g} rad from the command of the law, at most {2:.3g} is allowed",
+    TOO_FAST: "joint {0:.0f} moves at {1:.3g} rad/s, at most {2:.3g} is allowed",
+    TOO_FAR: "joint {0:.0f} is {1:.3g} rad from where it was a cycle ago, at most {2:.3g} is allowed",
+    OUTSIDE: "joint {0:.0f} is {1:.3g} rad beyond its limit",
+    TOOL_TOO_FAST: "the tool moves at {1:.3g} m/s, at most {2:.3g} is allowed",
+    TOOL_TURNS: "the tool turns at {1:.3g} rad/s, at most {2:.3g} is allowed",
+}
+
+
+class Stages:
+    """All stages of one loop."""
+
+    def __init__(self, controller: Controller, stages: Sequence[Stage]) -> None:
+        for stage in stages:
+            check_stage(stage)
+        self.in_front = [(name_of(stage), stage) for stage in stages if not stage.behind]
+        self.behind = [(name_of(stage), stage) for stage in stages if stage.behind]
+        self._slowest_ns = dict.fromkeys(map(name_of, stages), 0)
+        self._controller, self._references = controller, controller.references
+        self._references.has_stages = bool(self.in_front)
+        self._mode = scalar(controller.command, "mode")
+        self._was_active = False
+        self.sent = new(COMMAND)[0] if self.behind else controller.command
+        self.q, self.qd = vector(self.sent, "q"), vector(self.sent, "qd")
+        self._source, self._copy = record_bytes(controller.command), record_bytes(self.sent)
+        self._qd_law, self._dt = vector(controller.command, "qd"), scalar(controller.state, "period")
+        self._records = [whole(r) for r in (controller.params, controller.state, controller.command, self.sent)]
+        self._last_law, self._last_sent = np.full(6, np.nan), np.zeros(6)  # angles; none yet
+        self._evidence = np.zeros(3)
+        self._unrest = 0.0  # [s] since the tick stands still
+        if self.behind:
+            load(begins_anew, *self._records[1:3], self._last_law)
+            load(check_sent, *self._records, self._last_sent, True, self._evidence)
+
+    def lead(self) -> None:
+        """Before the tick. The mode is that of the last one: in the first active tick nobody leads yet."""
+        if not self.in_front:
+            return
+        active, references = self._mode[0] == ACTIVE, self._references
+        begins = active and not self._was_active
+        self._was_active = active
+        if begins and references.leader not in (Leader.TWIST, Leader.POSE):
+            references.lead_by_stages()
+        if not active:
+            references.end_stages()
+            return
+        for name, stage in self.in_front:
+            with _blamed(name):
+                if begins:
+                    stage.start(self._controller, self._controller.command)
+                if references.leader not in FROM_OUTSIDE:
+                    self._update(name, stage)
+                    references.leader = Leader.STAGE  # whatever it used to write
+
+    def drop_leaders(self) -> None:
+        """One of them has failed: the arm is slowed down without them."""
+        self._references.end_stages()
+        self._references.has_stages = False
+        self.in_front = []
+
+    def follow(self) -> None:
+        """After the tick: `sent` is what goes to the robot."""
+        if not self.behind:
+            return
+        self._copy[:] = self._source
+        anew = begins_anew(*self._records[1:3], self._last_law)
+        for name, stage in self.behind:
+            with _blamed(name):
+                if anew:
+                    stage.start(self._controller, self.sent)
+                self._update(name, stage)
+                wrong = check_sent(*self._records, self._last_sent, anew, self._evidence)
+                if wrong:
+                    raise StageError(WRONG[wrong].format(*self._evidence))
+        with _blamed(name):
+            self._check_rest()
+        self._last_sent[:] = self.q
+
+    def stand_still(self) -> bool:
+        return float(np.abs(self.qd).max()) <= STANDSTILL
+
+    def slowest(self) -> dict[str, float]:
+        """The longest that each stage has taken [s]."""
+        return {name: 1e-9 * took for name, took in self._slowest_ns.items()}
+
+    def _update(self, name: str, stage: Stage) -> None:
+        begin = time.perf_counter_ns()
+        stage.update()
+        took = time.perf_counter_ns() - begin
+        if took > self._slowest_ns[name]:
+            self._slowest_ns[name] = took
+
+    def _check_rest(self) -> None:
+        if self._mode[0] == ACTIVE:
+            self._unrest = 0.0
+            return
+        resting = float(np.abs(self._qd_law).max()) <= STANDSTILL
+        self._unrest = self._unrest + self._dt[0] if resting and not self.stand_still() else 0.0
+        if self._unrest > SETTLING:
+            raise StageError(f"the joints still move {SETTLING:g} s after the law has stopped them")
+
+
+@contextmanager
+def _blamed(name: str) -> Iterator[None]:
+    """What goes wrong inside is told with the name of the stage."""
+    try:
+        yield
+    except Exception as error:
+        raise StageError(f"stage {name}: {sentence_of(error)}") from error
+
+
+def sentence_of(error: BaseException) -> str:
+    text = str(error).strip().rstrip(".") or "no message"
+    return text if isinstance(error, UrAdmittanceError) else f"{type(error).__name__}: {text}"
+
+
+def check_stage(stage: Stage) -> None:
+    if not isinstance(getattr(stage, "behind", None), bool):
+        raise ParameterError(f"stage {name_of(stage)}: `behind` must be True or False.")
+    for part in ("start", "update"):
+        if not callable(getattr(stage, part, None)):
+            raise ParameterError(f"stage {name_of(stage)}: has no method {part}.")
+
+
+def name_of(stage: Stage) -> str:
+    return str(getattr(stage, "name", type(stage).__name__))

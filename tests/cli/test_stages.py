@@ -1,0 +1,93 @@
+"""Stages by name: the same names in every form, and a sentence for each wrong one."""
+
+import subprocess
+import sys
+import uuid
+
+import numpy as np
+import pytest
+from tests.paths import CORNERS, along
+
+from ur_admittance.apps.stages import build_stages
+from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoother
+from ur_admittance.core.records import Mode
+from ur_admittance.errors import ParameterError
+from ur_admittance.recording.log import read_log
+from ur_admittance.recording.replay import replay
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    np.savetxt(tmp_path / "points.txt", CORNERS, header="x y z [m]")
+    (tmp_path / "mine_for_a_test.py").write_text(
+        "class Wave:\n    behind = False\n    def __init__(self, size=0.0): self.size = size\n"
+        "    def start(self, controller, command): ...\n    def update(self): ...\n"
+        "class Half:\n    behind = True\n    def update(self): ...\n"
+        "NUMBER = 3\n"
+    )
+    return tmp_path
+
+
+def test_names_lead_to_stages_with_their_options(folder):
+    names = ["path:points.txt,speed=0.05,relative=true", "mine_for_a_test:Wave,size=2", "smoother", "follower,jerk=300"]
+    path, wave, smoother, follower = build_stages(names)
+    assert isinstance(path, CartesianPath)
+    assert np.array_equal(path.points, CORNERS)
+    assert (path.speed, path.relative, wave.size, smoother.time) == (0.05, True, 2, 0.04)
+    assert isinstance(smoother, Smoother)
+    assert isinstance(follower, JointFollower)
+    assert [stage.behind for stage in (path, wave, smoother, follower)] == [False, False, True, True]
+
+
+@pytest.fixture
+def name():
+    return f"stages_{uuid.uuid4().hex[:8]}"
+
+
+WRONG = {
+    "folower": "is unknown; must be follower, smoother, path:FILE",
+    "follower,300": "'300' must be OPTION=VALUE",
+    "follower,speed=1": "cannot be made .*speed",
+    "follower,jerk=0": "follower jerk = 0: must be > 0",
+    "path:missing.txt,speed=0.1": "the file 'missing.txt' cannot be read",
+    "path:mine_for_a_test.py,speed=0.1": "must have three numbers per line",
+    "path:points.txt": "cannot be made .*speed",
+    "path:points.txt,speed=fast": "cannot be made",
+    "no_such_module:Stage": "cannot be loaded .No module named 'no_such_module'",
+    "mine_for_a_test:Wawe": "cannot be loaded .*Wawe",
+    "mine_for_a_test:NUMBER": "NUMBER must be a class or a function",
+    "mine_for_a_test:Half": "stage Half: has no method start",
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_a_wrong_name_is_refused_in_a_sentence(folder, name):
+    with pytest.raises(ParameterError, match=WRONG[name]):
+        build_stages([name])
+
+
+def call(*arguments):
+    command = [sys.executable, "-m", "ur_admittance", "run", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=110)
+
+
+def test_the_command_line_refuses_it_before_anything_is_loaded():
+    done = call("--robot", "192.0.2.1", "--stage", "folower")
+    assert done.returncode == 2
+    assert done.stderr.startswith("ur-admittance: stage 'folower': is unknown")
+
+
+def test_the_simulated_arm_of_the_command_line_goes_along_a_path(folder, name):
+    done = call(
+        *("--robot", "sim", "--duration", "2.5", "--log", "run.mcap", "--name", name),
+        *("--stage", "path:points.txt,speed=0.05,relative=true", "--stage", "follower"),
+    )
+    assert done.returncode == 0, done.stderr
+    assert "slowest stages path" in done.stdout
+    log = read_log(folder / "run.mcap")
+    assert replay(log).exact
+    off, end = along(CORNERS, log.ticks["command"]["p_tcp"][log.ticks["command"]["mode"] == Mode.ACTIVE])
+    assert off < 2e-3  # [m] as in tests/rtde and tests/ros
+    assert end < 1e-3
