@@ -21,9 +21,9 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
 from ur_admittance.control.checks import check_felt, check_live, check_near, finite
-from ur_admittance.control.recovery import hindrance, no_retreat
+from ur_admittance.control.fusion import Fusion
+from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.zeroing import WINDOW, ZeroWatch
-from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LifecycleError, ParameterError
@@ -52,6 +52,7 @@ class AdmittanceController:
         self.state: np.void = self._state[0]
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
+        self.fusion: Fusion | None = None  # of a second force sensor: use_second
         self.configured = False
         self._pending: deque[np.void] = deque()  # appending and taking are one step each: safe between threads
         self._request = Request.NONE
@@ -130,6 +131,10 @@ class AdmittanceController:
         above refuse it with a reason. For a program that replays what was asked."""
         self._request |= flags
 
+    def use_second(self, second: NDArray[np.void]) -> None:
+        """From now on the wrench is that of two sensors. second: SECOND (1,), filled by the robot in each cycle."""
+        self.fusion = Fusion(self.parameters, second)
+
     def update(self) -> None:
         """One cycle: `sample` in, `command` out. Never raises."""
         while self._pending:
@@ -140,6 +145,8 @@ class AdmittanceController:
         if self._retreat_left > 0.0:
             self._retreat_left -= sample["dt"]
             self._request |= RETREAT
+        if self.fusion is not None:
+            self.fusion.update(self._params, self._sample)
         sample["request"] = self._request
         self._request = NOTHING
         if self._twist_left > 0.0:
@@ -164,17 +171,15 @@ class AdmittanceController:
 
     @property
     def reason(self) -> str:
-        """The mode and why, in one sentence."""
+        """The mode and why, and what there is to tell about the force sensors, in one sentence."""
         if not self.configured:
             return "unconfigured: call configure()"
-        why = sentence(self.state["status"], self.state["evidence"])
-        if self.status == Status.RETREATING:
-            return why
-        if self.mode == Mode.FAULT:
-            return f"stopped: {why}"
-        if self.status != Status.OK:
-            return f"{self.mode.name.lower()}: {why}"
-        return self.mode.name.lower()
+        return reason(self.mode, self.status, self.state["evidence"], self.remark)
+
+    @property
+    def remark(self) -> str:
+        """Which of two force sensors was dropped, or is used again; empty: nothing to tell."""
+        return "" if self.fusion is None else self.fusion.remark
 
     @property
     def hindrance(self) -> str:
@@ -227,6 +232,8 @@ class AdmittanceController:
         if active:
             check_felt(self.parameters, parameters, latest, record, self.sample)
         self.parameters = parameters
+        if self.fusion is not None:
+            self.fusion.change(parameters)
         if record.tobytes() != latest.tobytes():
             self._pending.append(record)
 
@@ -259,6 +266,12 @@ class AdmittanceController:
         the arm moves, while the reading is unsteady, and when it looks like a contact."""
         self._need_configured("zero_ft_sensor")
         change = self._zero.residual(self._params)
+        if self.fusion is not None:
+            if self.mode == Mode.ACTIVE:
+                raise LifecycleError("zero_ft_sensor: two sensors are zeroed while the arm is not active; deactivate.")
+            before = self.parameters.sensor.bias
+            self.set_parameters(self.fusion.zeros(self.parameters))
+            return np.array(self.parameters.sensor.bias) - before
         self.set_parameters({"sensor.bias": (np.array(self.parameters.sensor.bias) + change).tolist()})
         return change
 
