@@ -39,6 +39,9 @@ def status_html(command: Any, reason: str, model: str, recording: str, restless:
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
     second = happening(command) if mode != Mode.FAULT else way_out(command)
+    remark = reason.removeprefix(f"{mode.name.lower()}; ")  # about the force sensors
+    if remark != reason:
+        second = f"{remark[:1].upper()}{remark[1:]}. {second}"
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""

@@ -24,7 +24,7 @@ from ur_admittance.errors import RobotError, UrAdmittanceError
 from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.interfaces import LOOP, Controller, Publisher
 from ur_admittance.runtime.report import LoopReport, Timings
-from ur_admittance.runtime.robot import Robot
+from ur_admittance.runtime.robot import Robot, share_second
 
 MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (spec: 0 < dt <= 0.1)
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
@@ -92,6 +92,7 @@ class Loop:
         on_tick: OnTick | None = None,
     ) -> None:
         self.controller, self.robot, self.clock = controller, robot, clock
+        share_second(controller, robot)
         self._publishers, self._mailbox, self._on_tick = list(publishers), mailbox, on_tick
         self._sample, self._command = controller.sample, controller.command
         self._dt = scalar(self._sample, "dt")

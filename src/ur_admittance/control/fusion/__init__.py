@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.control.fusion.kernel import fuse
+from ur_admittance.control.fusion.kernels import fuse
 from ur_admittance.control.fusion.records import (
     BOTH,
     DRIFTED,
@@ -67,7 +67,7 @@ class Fusion:
 
     def change(self, parameters: Parameters) -> None:
         """New parameters, in force from the next update on. May be called from another thread."""
-        self._sources = (parameters.sensor.source or "unnamed", parameters.second.source)
+        self._sources = (parameters.sensor.source, parameters.second.source)
         latest = self._pending[-1] if self._pending else self._settings
         wanted = settings(parameters)
         wanted["revision"] = latest["revision"]
@@ -99,7 +99,10 @@ class Fusion:
     def _sentence(self) -> str:
         memory = self.memory[0]
         rule, why = int(memory["rule"]), int(memory["why"])
-        first, second = (f"the {which} force sensor ({source})" for which, source in self._names())
+        first, second = (
+            f"the {which} force sensor ({source})" if source else f"the {which} force sensor"
+            for which, source in zip(("first", "second"), self._sources, strict=True)
+        )
         if why == UNDECIDED:
             over = np.abs(memory["difference"]) / self._settings["tolerance"][0]
             i = int(np.argmax(over))
@@ -111,9 +114,6 @@ class Fusion:
             return "both force sensors agree and are used again"
         wrong, used = (second, first) if rule == ONLY_FIRST else (first, second)
         return f"{wrong} {WORDS.get(why, 'is not used')}: only {used} is used"
-
-    def _names(self) -> tuple[tuple[str, str], tuple[str, str]]:
-        return ("first", self._sources[0]), ("second", self._sources[1])
 
 
 def settings(p: Parameters) -> Any:

@@ -42,8 +42,9 @@ OK, DISAGREE = int(Status.OK), int(Status.SENSORS_DISAGREE)
 CROSSOVER_HZ = 1.0  # below it the sensors share; a second one of 10 Hz then alters the sum by less than 5 % anywhere
 RETURN_TIME = 1.0  # [s] of agreement before a sensor is used again
 HAND_RATE = 2500.0  # [N/s] a firm tap by hand, 50 N in 20 ms, assumed; what rises faster on an arm at rest is no hand
-STIFFEST = 100e3  # [N/m] of arm and surface: a moving tool is hit by no more than this times its speed
+STIFFEST = 80e3  # [N/m] of any UR at its tool, assumed: a hit grows no faster than this times the speed of the tool
 LEVER = 0.3  # [m] from a sensor to where the tool is touched: turns the rates above into those of torques
+UNTIL_LATE = 5.0  # lags after which all of a step has come through the low-pass
 FAST_TIME, USUAL_TIME = 0.05, 5.0  # [s] over which the roughness of a reading is averaged, now and as usual
 ROUGH = 5.0  # times the usual roughness is a fault
 QUIET = 0.02  # [N] least roughness that counts as usual: a sensor without any noise
@@ -135,10 +136,13 @@ def compare(f, s, dt):
     """How the readings differ: within half the tolerance, within it, beyond it (0, 1, 2)."""
     weight = -math.expm1(-dt / f.lag) if f.lag > 0.0 else 1.0
     worst = 0.0
+    jumped = s.jump_age[FIRST] < UNTIL_LATE * f.lag  # which the late one does not show yet
     for i in range(6):
         s.late[i] += weight * (s.e[FIRST, i] - s.late[i])
         s.difference[i] = s.e[OTHER, i] - s.late[i]
         worst = max(worst, abs(s.difference[i]) / f.tolerance[i])
+        if jumped:
+            worst = max(worst, abs(s.e[OTHER, i] - s.e[FIRST, i]) / f.tolerance[i])
     s.apart_time = 0.0 if worst <= 0.5 else s.apart_time + dt
     return 0 if worst <= 0.5 else 1 if worst <= 1.0 else 2
 
