@@ -14,7 +14,8 @@ Array = NDArray[np.float64]
 Y = np.array([0.0, 1.0, 0.0])
 PUSH, RISE = 12.0, 0.1  # [N], [s] of the hand
 SIZES = {"drift": 1.0, "noise": 15.0}  # [N/s], [N]
-ESTIMATE_LAG = 0.02  # [s] of the second sensor: as slow as an estimate of the arm itself may be, assumed
+# Three times the noise, and as slow as an estimate of the arm itself may be: assumed
+SECOND = SecondSensor(FtSensor(noise_force=0.3, noise_torque=0.015), lag=0.02)
 
 
 def hand(t: float) -> Array:
@@ -28,7 +29,7 @@ def two_sensors(setup: Setup) -> Outcome:
     kind, which = str(setup.options.get("fault", "silent")), str(setup.options.get("sensor", "first"))
     if kind not in KINDS or which not in ("first", "second"):
         raise SimulationError(f"fault={kind} sensor={which}: must be {', '.join(KINDS)}, of the first or the second.")
-    second = SecondSensor(FtSensor(noise_force=0.3, noise_torque=0.015), lag=ESTIMATE_LAG)
+    second = SecondSensor(SECOND.sensor, SECOND.lag)
     stage = Stage(setup, {"second.noise": 3.0 * np.ones(6)}, second=second, duration=10.0)
     fusion = stage.controller.fusion
     assert fusion is not None
