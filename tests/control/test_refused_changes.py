@@ -62,3 +62,12 @@ def test_the_mailbox_answers_a_refused_change_with_the_sentence(bench, tmp_path,
         answer = mailbox.answer(b.controller, b'{"set": {"tool.mass": 2.0}}')
     assert not answer.accepted
     assert "would feel a push of 19.6 N" in answer.text
+
+
+def test_nothing_about_a_second_sensor_changes_while_the_arm_is_active_and_its_source_only_when_unconfigured(bench):
+    b = bench().active()
+    for name, value in (("second.bias", [1.0] + [0.0] * 5), ("second.tolerance", [9.0, 0.9]), ("second.lag", 0.1)):
+        with pytest.raises(ParameterError, match="deactivate first"):
+            b.controller.set_parameters({name: value})
+    with pytest.raises(ParameterError, match="while unconfigured"):
+        b.controller.set_parameters({"second.source": "builtin"})
