@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 from ur_admittance.control.fusion import SECOND, Fusion
 from ur_admittance.control.fusion.records import BOTH, DOUBT, ONLY_FIRST, ONLY_SECOND
-from ur_admittance.core.records import PARAMS, SAMPLE, Status, new
+from ur_admittance.core.records import PARAMS, SAMPLE, Mode, Status, new
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
@@ -294,7 +294,7 @@ def test_two_mounted_sensors_that_feel_one_force_agree(seed: int) -> None:
 def test_zeroing_takes_both_readings_and_leaves_a_silent_sensor_alone() -> None:
     pair = Pair(noise=0.0)
     pair.run(1.0, 1.0, 3.0)
-    biases = pair.fusion.zeros(pair.parameters)
+    biases = pair.fusion.zeros(pair.parameters, Mode.INACTIVE)
     assert biases["sensor.bias"][0] == pytest.approx(1.0)
     assert biases["second.bias"][0] == pytest.approx(3.0)
     zeroed = pair.parameters.changed(biases)
@@ -304,7 +304,7 @@ def test_zeroing_takes_both_readings_and_leaves_a_silent_sensor_alone() -> None:
     assert np.abs(pair.fusion.memory["out"]).max() < 1e-9
     assert np.abs(pair.fusion.memory["difference"]).max() < 1e-9
     pair.run(0.2, 1.0, 3.0, ages=(0.0, 1.0))
-    assert set(pair.fusion.zeros(zeroed)) == {"sensor.bias"}
+    assert set(pair.fusion.zeros(zeroed, Mode.INACTIVE)) == {"sensor.bias"}
 
 
 def test_same_inputs_give_the_same_bits() -> None:

@@ -23,7 +23,7 @@ from ur_admittance.control import zeroing
 from ur_admittance.control.checks import check_felt, check_live, check_near, finite
 from ur_admittance.control.fusion import Fusion
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
-from ur_admittance.control.zeroing import WINDOW, ZeroWatch
+from ur_admittance.control.zeroing import ZeroWatch
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LifecycleError, ParameterError
@@ -36,7 +36,6 @@ FloatArray = NDArray[np.float64]
 
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
-AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
 NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
 
 
@@ -59,7 +58,6 @@ class AdmittanceController:
         self._twist_left = 0.0  # [s]
         self._retreat_left = 0.0  # [s]
         self._zero = ZeroWatch(self.parameters.control_rate)
-        self._bias_change = np.zeros(6)  # of auto-zero, not yet in force
         self._margin: tuple[Parameters, Margin] | None = None
         fill(self.params, self.parameters, model)
 
@@ -77,7 +75,6 @@ class AdmittanceController:
         self._request = Request.NONE
         self._retreat_left = 0.0
         self._zero = ZeroWatch(self.parameters.control_rate)
-        self._bias_change[:] = 0.0
         self.configured = True
 
     def cleanup(self) -> None:
@@ -265,28 +262,18 @@ class AdmittanceController:
         """Make the present reading the new zero; returns the change of sensor.bias. Refused (CalibrationError) while
         the arm moves, while the reading is unsteady, and when it looks like a contact."""
         self._need_configured("zero_ft_sensor")
-        change = self._zero.residual(self._params)
-        if self.fusion is not None:
-            if self.mode == Mode.ACTIVE:
-                raise LifecycleError("zero_ft_sensor: two sensors are zeroed while the arm is not active; deactivate.")
-            before = self.parameters.sensor.bias
-            self.set_parameters(self.fusion.zeros(self.parameters))
-            return np.array(self.parameters.sensor.bias) - before
-        self.set_parameters({"sensor.bias": (np.array(self.parameters.sensor.bias) + change).tolist()})
-        return change
+        change, bias = self._zero.residual(self._params), np.array(self.parameters.sensor.bias)
+        one = {"sensor.bias": (bias + change).tolist()}
+        self.set_parameters(one if self.fusion is None else self.fusion.zeros(self.parameters, self.mode))
+        return change if self.fusion is None else np.asarray(np.array(self.parameters.sensor.bias) - bias)
 
     def _auto_zero(self) -> None:
         """Let the bias follow the drift in small steps; without validation, because it runs in the loop."""
-        step = self._zero.monitor.auto_step(self.parameters.sensor.auto_zero_time, WINDOW)
-        if step is None or self._pending:
-            return
-        self._bias_change += step
-        force, torque = np.linalg.norm(self._bias_change[:3]), np.linalg.norm(self._bias_change[3:])
-        if force < AUTO_ZERO_STEP and torque < 0.1 * AUTO_ZERO_STEP:
-            return
         sensor = self.parameters.sensor
-        bias = np.array(sensor.bias) + self._bias_change
-        self._bias_change[:] = 0.0
+        change = None if self._pending else self._zero.auto_change(sensor.auto_zero_time)
+        if change is None:
+            return
+        bias = np.array(sensor.bias) + change
         self.parameters = self.parameters.model_copy(
             update={"sensor": sensor.model_copy(update={"bias": tuple(bias.tolist())})}
         )

@@ -28,8 +28,9 @@ from ur_admittance.control.fusion.records import (
     UNDECIDED,
 )
 from ur_admittance.core.compile import load
-from ur_admittance.core.records import PARAMS, SAMPLE, new
+from ur_admittance.core.records import PARAMS, SAMPLE, Mode, new
 from ur_admittance.core.views import scalar
+from ur_admittance.errors import LifecycleError
 from ur_admittance.model.frames import Pose, rotation_from_rpy
 from ur_admittance.params import Parameters
 from ur_admittance.params.relations import at_probe
@@ -84,8 +85,11 @@ class Fusion:
             self._told = self._news[0]
             self.remark = self._sentence()
 
-    def zeros(self, parameters: Parameters) -> dict[str, list[float]]:
-        """The biases with which both sensors read zero now; one that sends nothing keeps its own."""
+    def zeros(self, parameters: Parameters, mode: Mode) -> dict[str, list[float]]:
+        """The biases with which both sensors read zero now; one that sends nothing keeps its own. LifecycleError while
+        the arm is active: it would feel a step of what they differ by."""
+        if mode == Mode.ACTIVE:
+            raise LifecycleError("zero_ft_sensor: two sensors are zeroed while the arm is not active: deactivate.")
         memory = self.memory[0]
         dropped = {ONLY_FIRST: "second", ONLY_SECOND: "sensor"}.get(int(memory["rule"]), "")
         unknown = dropped if int(memory["why"]) in (SILENT, NOT_FINITE, STUCK) else ""

@@ -205,40 +205,31 @@ def over_limits(p, w):
 
 
 @kernel
-def usability(wrench, age, timeout):
-    return SILENT if not age <= timeout else NOTHING if is_sane(wrench) else NOT_FINITE
-
-
-@kernel
 def start(s, f):
     """The memory begins with the present readings; which sensors are used stays."""
     s.revision = f.revision
-    for i in range(6):
-        s.late[i] = s.e[FIRST, i]
-        s.shared[i] = s.gap[i] = 0.0
-        for k in range(2):
-            s.mean[k, i] = s.own[k, i]
-    for k in range(2):
-        s.rough[k] = s.usual[k] = 0.0
-        s.jump_age[k] = NEVER
+    s.late[:] = s.e[FIRST]
+    s.mean[:, :] = s.own
+    s.shared[:] = 0.0
+    s.gap[:] = 0.0
+    s.rough[:] = 0.0
+    s.usual[:] = 0.0
+    s.jump_age[:] = NEVER
     s.known_time = 0.0
 
 
 @kernel
-def fuse_one(p, f, s, u, x):
-    if not (is_sane(u.q) and is_sane(u.qd)):
-        return
-    dt = u.dt if 0.0 < u.dt <= LONGEST else LONGEST
+def take_readings(p, f, s, u, x, usable, load, dt):
+    """Both readings without bias and weight; fills usable, and load of the first. Returns the tool's speed [m/s]."""
     R_tcp, position, J, R1, R2 = mat3(), vec3(), mat6(), mat3(), mat3()
     forward(p.chain_rotation, p.chain_position, u.q, R_tcp, position, J)
     multiply(R_tcp, p.R_tcp_sensor, R1)
     multiply(R1, f.R_first_second, R2)
-    twist = vec6()
+    twist, own, e = vec6(), vec6(), vec6()
     twist_of(J, u.qd, twist)
     speed = norm(twist[:3])
-    usable, own, e, y, load = vec3(), vec6(), vec6(), vec6(), vec6()
-    usable[FIRST] = usability(u.wrench, u.wrench_age, p.wrench_timeout)
-    usable[OTHER] = usability(x.wrench, x.age, p.wrench_timeout)
+    usable[FIRST] = SILENT if not u.wrench_age <= p.wrench_timeout else NOTHING if is_sane(u.wrench) else NOT_FINITE
+    usable[OTHER] = SILENT if not x.age <= p.wrench_timeout else NOTHING if is_sane(x.wrench) else NOT_FINITE
     if usable[OTHER] == NOTHING:
         load_of(f.bias, f.weight_base, f.com, R2, load)
         for i in range(6):
@@ -250,6 +241,28 @@ def fuse_one(p, f, s, u, x):
         for i in range(6):
             own[i] = p.sensor_sign * u.wrench[i] - load[i]
         watch(f, s, FIRST, u.wrench, own, own, speed, dt)
+    return speed
+
+
+@kernel
+def move_output(f, s, y, stepped, dt):
+    """s.out towards y. stepped: what y has changed by goes into the gap."""
+    for i in range(6):
+        if stepped:
+            s.gap[i] = s.out[i] - y[i]
+        s.gap[i] -= clip(s.gap[i], -f.rate[i] * dt, f.rate[i] * dt)
+        # never harder, nor in another direction, than what was felt last or what the rule says now
+        s.out[i] = clip(y[i] + s.gap[i], min(s.out[i], y[i], 0.0), max(s.out[i], y[i], 0.0))
+        s.gap[i] = s.out[i] - y[i]
+
+
+@kernel
+def fuse_one(p, f, s, u, x):
+    if not (is_sane(u.q) and is_sane(u.qd)):
+        return
+    dt = min(u.dt, LONGEST) if u.dt > 0.0 else 0.0
+    usable, y, load = vec3(), vec6(), vec6()
+    speed = take_readings(p, f, s, u, x, usable, load, dt)
     new = s.revision != f.revision
     if new:
         start(s, f)
@@ -260,22 +273,17 @@ def fuse_one(p, f, s, u, x):
         s.news += 1
         s.shared[:] = 0.0
     s.rule, s.why = rule, why
-    if rule == BOTH and apart == 0:
+    if rule == BOTH and apart == 0 and dt > 0.0:
         s.known_time = min(s.known_time + dt, USUAL_TIME)
         for k in range(2):
             s.usual[k] += dt / s.known_time * (s.rough[k] - s.usual[k])
     leader = OTHER if rule == ONLY_SECOND else FIRST
-    by_rule(f, s, dt, y)
-    over = usable[leader] == NOTHING and over_limits(p, s.e[leader])
-    for i in range(6):
-        if over:  # a hit stops the arm at once, doubt or not
-            y[i], s.gap[i] = s.e[leader, i], 0.0
-        elif (changed or rule == DOUBT) and not new:
-            s.gap[i] = s.out[i] - y[i]
-        s.gap[i] -= clip(s.gap[i], -f.rate[i] * dt, f.rate[i] * dt)
-        # never harder, nor in another direction, than what was felt last or what the rule says now
-        s.out[i] = clip(y[i] + s.gap[i], min(s.out[i], y[i], 0.0), max(s.out[i], y[i], 0.0))
-        s.gap[i] = s.out[i] - y[i]
+    if usable[leader] == NOTHING and over_limits(p, s.e[leader]):  # a hit stops the arm at once, doubt or not
+        s.gap[:] = 0.0
+        s.out[:] = s.e[leader]
+    else:
+        by_rule(f, s, dt, y)
+        move_output(f, s, y, (changed or rule == DOUBT) and not new, dt)
     if leader == OTHER:
         u.wrench_age = x.age if usable[OTHER] != NOT_FINITE else math.inf
     if usable[leader] == NOTHING or leader == OTHER:
