@@ -234,6 +234,18 @@ def test_a_sensor_comes_back_after_a_second_of_agreement_and_not_before() -> Non
     assert np.abs(np.diff(felt)).max() <= RATE * DT + 8.0 * NOISE
 
 
+def test_a_hand_that_lets_go_while_its_force_comes_in_is_not_answered_with_a_pull_back() -> None:
+    pair = Pair()
+    pair.run(1.0, 0.0, 0.0)
+    felt = []
+    for k in range(400):  # 50 N in 0.1 s, held until 0.25 s, gone at 0.3 s: the stuck one is dropped in between
+        t = k * DT
+        felt.append(pair.cycle(50.0 * min(1.0, t / 0.1, max(0.0, (0.3 - t) / 0.05)), np.zeros(6)))
+    assert pair.rule == ONLY_FIRST
+    assert max(felt) > 5.0
+    assert min(felt) > -6.0 * NOISE
+
+
 def test_a_hit_beyond_the_largest_force_is_passed_on_at_once_although_the_other_feels_nothing() -> None:
     pair = Pair()
     pair.run(0.2, 0.0, 0.0)
