@@ -48,7 +48,7 @@ UNTIL_LATE = 5.0  # lags after which all of a step has come through the low-pass
 FAST_TIME, USUAL_TIME = 0.05, 5.0  # [s] over which the roughness of a reading is averaged, now and as usual
 ROUGH = 5.0  # times the usual roughness is a fault
 QUIET = 0.02  # [N] least roughness that counts as usual: a sensor without any noise
-SLOWLY = 2.0  # [s] in which a difference grows from half the tolerance to all of it when a sensor drifts
+SLOWLY = 1.5  # [s] in which a difference grows from half the tolerance to all of it when a sensor drifts
 SLOW = 0.05  # [m/s] a tool that is no faster hits nothing hard; one that creeps after a drift is slower
 BEYOND = 1000.0  # [N] more than any UR can push: the sensor is saturated, or sends garbage
 NEVER = 1e9  # [s] ago
@@ -135,15 +135,16 @@ def decide(f, s, speed):
 def compare(f, s, dt):
     """How the readings differ: within half the tolerance, within it, beyond it (0, 1, 2)."""
     weight = -math.expm1(-dt / f.lag) if f.lag > 0.0 else 1.0
-    worst = 0.0
+    worst, slow = 0.0, 0.0
     jumped = s.jump_age[FIRST] < UNTIL_LATE * f.lag  # which the late one does not show yet
     for i in range(6):
         s.late[i] += weight * (s.e[FIRST, i] - s.late[i])
         s.difference[i] = s.e[OTHER, i] - s.late[i]
         worst = max(worst, abs(s.difference[i]) / f.tolerance[i])
+        slow = max(slow, abs(s.shared[i]) / f.tolerance[i])
         if jumped:
             worst = max(worst, abs(s.e[OTHER, i] - s.e[FIRST, i]) / f.tolerance[i])
-    s.apart_time = 0.0 if worst <= 0.5 else s.apart_time + dt
+    s.apart_time = 0.0 if slow <= 0.5 else s.apart_time + dt
     return 0 if worst <= 0.5 else 1 if worst <= 1.0 else 2
 
 
@@ -246,12 +247,11 @@ def take_readings(p, f, s, u, x, usable, load, dt):
 
 @kernel
 def move_output(f, s, y, stepped, dt):
-    """s.out towards y. stepped: what y has changed by goes into the gap."""
+    """s.out towards y, never harder nor in another direction than it was or y is. stepped: the step goes to the gap."""
     for i in range(6):
         if stepped:
             s.gap[i] = s.out[i] - y[i]
         s.gap[i] -= clip(s.gap[i], -f.rate[i] * dt, f.rate[i] * dt)
-        # never harder, nor in another direction, than what was felt last or what the rule says now
         s.out[i] = clip(y[i] + s.gap[i], min(s.out[i], y[i], 0.0), max(s.out[i], y[i], 0.0))
         s.gap[i] = s.out[i] - y[i]
 

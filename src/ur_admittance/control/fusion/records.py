@@ -36,7 +36,7 @@ MEMORY = np.dtype(
         ("why", I),  # not both, or UNDECIDED
         ("news", I),  # changes of the two above since the start
         ("doubt_time", F),  # [s] of disagreement
-        ("apart_time", F),  # [s] since they agreed within half the tolerance
+        ("apart_time", F),  # [s] since their slow difference was within half the tolerance
         ("good_time", F),  # [s] of agreement with one that is not used
         ("raw", F, (2, 6)),
         ("own", F, (2, 6)),  # without bias and weight, own axes [N, Nm]
