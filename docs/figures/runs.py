@@ -80,6 +80,22 @@ def dropout() -> Figure:
     return figure
 
 
+def two_sensors() -> Figure:
+    outcome = run_scenario("two_sensors", Setup())
+    trace = outcome.trace
+    figure, (above, below) = panels(2, height=4.2, sharex=True)
+    for curve, colour, style in zip(outcome.curves, (NEUTRAL, FAULTY), ("--", "-"), strict=True):
+        above.plot(curve.t, curve.y, color=colour, ls=style, lw=1.0, label=f"{curve.label} sensor")
+    above.plot(trace.t, trace.command["wrench_tcp"][:, 1], color=OURS, label="used")
+    below.plot(trace.t, 1e3 * trace.command["twist"][:, 1], color=OURS)
+    above.set(
+        ylabel="force [N]", title="the first of two sensors falls silent in the middle of a push, and again at rest"
+    )
+    below.set(xlabel="time [s]", ylabel="speed [mm/s]")
+    above.legend()
+    return figure
+
+
 def surface() -> Figure:
     figure, axes = panels(height=3.0)
     for shape, colour in (("flat", NEUTRAL), ("incline", OURS), ("cylinder", FAULTY)):
@@ -151,6 +167,7 @@ RUNS = {
     "pure_and_spring": pure_and_spring,
     "feel": feel,
     "dropout": dropout,
+    "two_sensors": two_sensors,
     "surface": surface,
     "walls": walls,
     "insertion": insertion,

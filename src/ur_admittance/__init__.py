@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from ur_admittance.simulation import Environment as Environment
     from ur_admittance.simulation import FtSensor as FtSensor
     from ur_admittance.simulation import Script as Script
+    from ur_admittance.simulation import SecondSensor as SecondSensor
     from ur_admittance.simulation import Servo as Servo
     from ur_admittance.simulation import SimulatedRobot as SimulatedRobot
     from ur_admittance.simulation import Tool as Tool
@@ -56,6 +57,7 @@ else:
         "RtdeRobot": "robots.rtde.robot",
         "RtdeSettings": "robots.rtde.settings",
         "Script": "simulation",
+        "SecondSensor": "simulation",
         "Servo": "simulation",
         "SimulatedRobot": "simulation",
         "Smoother": "control.chaining",
@@ -102,6 +104,7 @@ __all__ = [
     "RtdeRobot",
     "RtdeSettings",
     "Script",
+    "SecondSensor",
     "Servo",
     "SimulatedRobot",
     "Smoother",

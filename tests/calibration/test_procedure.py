@@ -1,5 +1,7 @@
 """The whole procedure on simulated arms: motion, readings, identification, files, and the arm that no longer drifts."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,6 +80,13 @@ def test_calibration_file_is_included_by_a_parameter_file(tmp_path, parameters):
     assert loaded.admittance.mass[0] == 5.0
     assert np.allclose(loaded.sensor.bias, found.bias, atol=1e-7)
     assert with_calibration(Parameters(), tmp_path / "calibration.yaml").tool == loaded.tool
+    save_calibration(replace(found, source="builtin"), tmp_path / "second.yaml", second=True)
+    mine.write_text("/**:\n  ros__parameters:\n    include: [calibration.yaml, second.yaml]\n")
+    both = load_parameters(mine)
+    assert both.tool == loaded.tool
+    assert both.second.source == "builtin"
+    assert both.second.mass == both.tool.mass
+    assert both.second.bias == both.sensor.bias
     text = str(found)
     assert "tool mass" in text
     assert "excitation" in text

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from ur_admittance.core.records import COMMAND, Limit, new
+from ur_admittance.core.records import COMMAND, Limit, Mode, new
 from ur_admittance.dashboard.feel import FEELS, effect, feel_changes
 from ur_admittance.dashboard.knobs import hint
 from ur_admittance.dashboard.panel import GROUPS, LIMITS
 from ur_admittance.dashboard.shapes import capsule
-from ur_admittance.dashboard.status import direction, happening
+from ur_admittance.dashboard.status import direction, happening, status_html
 from ur_admittance.dashboard.surroundings import SITUATIONS, changes_of
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.look import tubes
@@ -60,6 +60,14 @@ def test_what_happens_is_said_in_words():
     command["wrench_tcp"], command["twist"] = 0.0, 0.0
     assert happening(command).endswith("it stands still. Held at a distance: forearm near table, 12 mm.")
     assert direction([-3.0, 1.0, 0.0]) == "backward"
+
+
+def test_the_page_tells_of_a_force_sensor_that_was_dropped():
+    command = new(COMMAND)[0]
+    command["mode"] = Mode.ACTIVE
+    page = status_html(command, "active; the first force sensor is silent", "ur5e", "")
+    assert "The first force sensor is silent. Nothing pushes the tool" in page
+    assert "silent" not in status_html(command, "active", "ur5e", "")
 
 
 def test_a_capsule_is_drawn_where_it_is():

@@ -159,6 +159,9 @@ def test_the_table_knows_the_bounds_of_numbers_and_the_choices_of_words():
         ({"sensor.source": "probe:/p", "tool.mass": 0.5}, "tool.mass = 0.5 kg: must be 0: the wrench of sensor.source"),
         ({"sensor.source": "probe:/p", "sensor.bias": [0.0, 1.0, 0.0, 0.0, 0.0, 0.0]}, "must be 0: the wrench of"),
         ({"sensor.source": "probe:/p", "tool.inertia_compensation": True}, "must be false: the wrench of"),
+        ({"second.source": "usb"}, "second.source = 'usb': must be empty, or as sensor.source without probe:"),
+        ({"second.source": "raw", "sensor.source": "raw"}, "second.source = 'raw': must be another sensor"),
+        ({"second.source": "raw", "sensor.auto_zero": True}, "sensor.auto_zero = true: must be false with a second"),
     ],
 )
 def test_an_implausible_tool_and_a_second_compensation_are_refused_wherever_they_come_from(changes, sentence):

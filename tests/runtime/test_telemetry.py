@@ -10,6 +10,7 @@ import time
 import numpy as np
 import pytest
 
+from ur_admittance.control.fusion import SECOND
 from ur_admittance.core.records import Mode, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.runtime import registry
@@ -44,6 +45,16 @@ def test_a_reader_gets_every_record_bit_for_bit(name, controller, robot, same_bi
             assert same_bits(record["state"], state)
         assert same_bits(reader.latest(), records[-1])
         assert len(reader.drain()) == 0
+
+
+def test_a_sensor_that_is_dropped_is_told_within_a_mode(name, controller):
+    with TelemetryWriter(name) as writer, TelemetryReader(name) as reader:
+        publish(writer, controller, 1)
+        assert "silent" not in reader.reason()
+        controller.use_second(new(SECOND))
+        controller.fusion.remark = "the first force sensor is silent"
+        publish(writer, controller, 1)
+        assert reader.reason().endswith("; the first force sensor is silent")
 
 
 def test_a_reader_that_comes_too_late_knows_how_many_records_it_lost(name, controller):

@@ -1,6 +1,7 @@
 """The scenarios: each measures what it promises, on small and large arms, the same bytes for the same seed."""
 
 import math
+import os
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from ur_admittance.apps.scenarios import SCENARIOS, Setup, run_scenario
 from ur_admittance.errors import ParameterError, SimulationError
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
+from ur_admittance.simulation.second import KINDS
 
 
 def metrics(name, **setup):
@@ -37,6 +39,28 @@ def test_a_spring_holds_at_force_over_stiffness_and_returns():
     assert m["rest"] == pytest.approx(m["expected_rest"], rel=0.01)
     assert m["returned"] < 0.2
     assert m["overshoot"] < 2.0
+
+
+FAILING = [("first", "silent"), ("first", "offset"), ("second", "stuck")]
+if os.environ.get("SWEEP"):
+    FAILING = [(sensor, fault) for sensor in ("first", "second") for fault in KINDS if fault != "drift"]
+
+
+@pytest.mark.parametrize(("sensor", "fault"), FAILING)
+def test_one_of_two_sensors_fails_and_the_arm_at_rest_does_not_move(sensor, fault, tmp_path):
+    log = tmp_path / "run.mcap" if fault == "offset" else None
+    m, outcome = metrics("two_sensors", seed=3, log=log, options={"fault": fault, "sensor": sensor})
+    assert log is None or replay(read_log(log)).exact  # the recorded wrench is that of both
+    assert m["moved_at_rest"] < 0.1
+    if fault in ("silent", "stuck", "not_finite", "noise"):
+        assert not outcome.stops  # the push goes on with the other one
+        assert m["pushed"] > 200.0
+        assert f"the {sensor} force sensor" in outcome.story[1]
+    if fault in ("silent", "stuck", "not_finite", "offset"):
+        assert m["step"] < 0.2 + 8.0 * 0.3  # second.rate in a cycle, and the noise of the second sensor
+    if fault == "offset":  # in motion nothing says whether it is a hit: both values are told
+        assert "disagree" in outcome.stops[0]
+        assert "apart" in outcome.story[1]
 
 
 def test_the_hand_feels_the_mass_and_damping_that_were_asked_for():

@@ -42,8 +42,9 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
     return open_rtde(name, robot_model(model), **options)
 
 
-def open_rtde(host: str, model: RobotModel, sensor: str = "builtin", **settings: Any) -> "RtdeRobot":
-    """sensor: as sensor.source; settings: as RtdeSettings. RobotError for one that does not exist or does not fit."""
+def open_rtde(host: str, model: RobotModel, sensor: str = "builtin", second: str = "", **settings: Any) -> "RtdeRobot":
+    """sensor, second: as sensor.source, second empty: none; settings: as RtdeSettings. RobotError for one that does not
+    exist or does not fit."""
     try:
         from ur_admittance.robots.rtde.robot import RtdeRobot
         from ur_admittance.robots.rtde.settings import RtdeSettings
@@ -51,16 +52,18 @@ def open_rtde(host: str, model: RobotModel, sensor: str = "builtin", **settings:
         raise RobotError(f"robot = {host}: driving a real arm needs the package ur-rtde ({error}).") from None
     from ur_admittance.robots.sensors import external_sensor
 
-    device = external_sensor(sensor)
-    if device is None and sensor not in ("builtin", "raw"):
-        raise RobotError(f"sensor = {sensor!r}: must be builtin, raw, netft:ADDRESS or robotiq:DEVICE.")
+    device, other = external_sensor(sensor), external_sensor(second)
+    for name, source, found in (("sensor", sensor, device), ("second", second, other)):
+        if found is None and source not in ("builtin", "raw") and (source or name == "sensor"):
+            raise RobotError(f"{name} = {source!r}: must be builtin, raw, netft:ADDRESS or robotiq:DEVICE.")
     values = settings | {"sensor": "external" if device is not None else sensor}
+    values["second"] = "external" if other is not None else second
     known = [field.name for field in fields(RtdeSettings)]
     for name in values:
         if name not in known:
             raise RobotError(f"robot setting {name}: is unknown; must be one of {', '.join(known)}.")
     try:
-        return RtdeRobot(host, model, TypeAdapter(RtdeSettings).validate_python(values), device)
+        return RtdeRobot(host, model, TypeAdapter(RtdeSettings).validate_python(values), device, other)
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
@@ -76,6 +79,14 @@ def source_of(parameters: Parameters, asked: str = "", default: str = "builtin")
             f"calibrate with --sensor {asked}."
         )
     return asked or calibrated or default
+
+
+def second_of(parameters: Parameters, asked: str) -> str:
+    """The second sensor as asked for; RobotError: the parameters were calibrated with another one."""
+    calibrated = parameters.second.source
+    if calibrated and asked != calibrated:
+        raise RobotError(f"--second {asked}: the parameters have second.source = {calibrated}; use that one.")
+    return asked
 
 
 def need_ros() -> None:

@@ -58,7 +58,7 @@ def run_real(
     say = options.get("say", lambda text: None)
     arm = robot_model(model)
     device = open_rtde(host, arm, **{"rt_priority": RECEIVE_PRIORITY} | dict(connection or {}))
-    check_parameters(parameters, device.source)
+    check_parameters(parameters, device.source, device.second_source)
     controller = AdmittanceController(arm, parameters)
     controller.configure(say)
     with device as robot:
@@ -84,7 +84,7 @@ def drive_rtde(
     **options: Any,
 ) -> LoopReport:
     """The robot is connected, the controller configured; the robot sets the pace. Options as apps.operate.operate."""
-    check_parameters(controller.parameters, robot.source)
+    check_parameters(controller.parameters, robot.source, robot.second_source)
     retry = Retry()
     if activate:
         retry.start(Mode.INACTIVE, controller.activate)

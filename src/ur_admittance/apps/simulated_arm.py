@@ -5,6 +5,7 @@ from typing import Any
 
 from ur_admittance.apps.interactive_world import InteractiveWorld
 from ur_admittance.apps.operate import operate
+from ur_admittance.apps.scenarios.sensors import SECOND
 from ur_admittance.apps.scenarios.stage import NOISE, SERVO, TOOL
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
@@ -18,8 +19,9 @@ from ur_admittance.simulation.world import World
 
 def simulated_parameters(parameters: Parameters | None = None) -> Parameters:
     """With what a user would have found by calibration: tool, TCP, response time of the simulated arm."""
+    chosen = parameters or Parameters()
     known = TOOL.parameters() | {"robot.response_time": SERVO.response_time}
-    return (parameters or Parameters()).changed(known)
+    return chosen.changed(known | (SECOND.parameters(TOOL) if chosen.second.source else {}))
 
 
 def run_simulated(
@@ -42,7 +44,8 @@ def run_simulated(
     arm = robot_model(model)
     chosen = simulated_parameters(parameters)
     period = 1.0 / chosen.control_rate
-    robot = SimulatedRobot(World(arm, TOOL, environment, SERVO, NOISE), period, realtime=True)
+    second = SECOND if chosen.second.source else None
+    robot = SimulatedRobot(World(arm, TOOL, environment, SERVO, NOISE, second=second), period, realtime=True)
     live = InteractiveWorld(robot, restless=restless)
     robot.world.step(robot.world.q, None, period)
     robot.world.reset()

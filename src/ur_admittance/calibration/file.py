@@ -20,15 +20,20 @@ from ur_admittance.params.yaml import EVERY_NODE, SECTION, load_values
 
 BIAS_LINE = re.compile(r"^(\s*bias:\s*)\[[^\]]*\]", re.MULTILINE)
 OWN = ("gravity", "sensor.source", "sensor.sign", "sensor.bias", "sensor.rotation", "tool.mass", "tool.center_of_mass")
+# what the same numbers are called when they are those of a second sensor
+OF_SECOND = {name: name.replace("sensor.", "second.").replace("tool.", "second.") for name in OWN[1:]}
 
 
-def dump_calibration(result: ToolCalibration) -> str:
-    """Text of the file: what is known about the quality as comments, then the parameters."""
+def dump_calibration(result: ToolCalibration, second: bool = False) -> str:
+    """Text of the file: what is known about the quality as comments, then the parameters; second: those of a second
+    sensor."""
     lines = [f"# {line}" for line in _quality(result)]
     lines += [f"{EVERY_NODE}:", f"  {SECTION}:"]
     group = ""
     for name, value in result.changes().items():
-        *groups, last = name.split(".")
+        if second and name not in OF_SECOND:
+            continue  # gravity: of the arm, not of a sensor
+        *groups, last = (OF_SECOND[name] if second else name).split(".")
         if groups and groups[0] != group:
             group = groups[0]
             lines.append(f"    {group}:")
@@ -37,11 +42,11 @@ def dump_calibration(result: ToolCalibration) -> str:
     return "\n".join(lines) + "\n"
 
 
-def save_calibration(result: ToolCalibration, path: str | Path) -> None:
-    """Written only when the parameters accept it."""
+def save_calibration(result: ToolCalibration, path: str | Path, second: bool = False) -> None:
+    """Written only when the parameters accept it; second: as the calibration of a second sensor."""
     result.applied_to(Parameters())
     try:
-        Path(path).write_text(dump_calibration(result), encoding="utf-8")
+        Path(path).write_text(dump_calibration(result, second), encoding="utf-8")
     except OSError as error:
         raise CalibrationError(f"{path}: cannot be written ({error.strerror}).") from None
 

@@ -27,6 +27,7 @@ def calibrate(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the poses; nothing moves.")] = False,
     out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("calibration.yaml"),
     figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write; default: beside the file.")] = None,
+    second: Annotated[bool, typer.Option("--as-second", help="Write it for a second force sensor (second.*).")] = False,
 ) -> None:
     """Turn the wrist through well-chosen orientations, read the sensor at rest, write calibration.yaml."""
     if context.invoked_subcommand is not None:
@@ -54,7 +55,7 @@ def calibrate(
     typer.echo(f"\n{result}")
     if arm.simulated:
         typer.echo(_truth(settings["world"]))
-    save_calibration(result, out)
+    save_calibration(result, out, second)
     picture = figure or out.with_suffix(".png")
     result.save_figure(picture)
     typer.echo(f"\nwritten: {out} and {picture}; use it with `include: {out.name}` in a parameter file beside it")

@@ -41,6 +41,10 @@ SensorOption = Annotated[
         "ros: a wrench topic. Default: the one of the calibration, or builtin.",
     ),
 ]
+SecondOption = Annotated[
+    str,
+    typer.Option("--second", help="Another force sensor beside it, as --sensor: if one fails, the other goes on."),
+]
 ConnectionOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import ConnectionOption, LogOption, ModelOption, SensorOption, SetOption, StageOption
+from ur_admittance.cli.options import (
+    ConnectionOption,
+    LogOption,
+    ModelOption,
+    SecondOption,
+    SensorOption,
+    SetOption,
+    StageOption,
+)
 from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.errors import RobotError
 
@@ -27,6 +35,7 @@ def run(
     active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True,
     name: Annotated[str, typer.Option(help="Name of this controller, for other programs on this machine.")] = "main",
     sensor: SensorOption = "",
+    second: SecondOption = "",
     connection: ConnectionOption = None,
     measure: Annotated[
         bool,
@@ -35,7 +44,7 @@ def run(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
 ) -> None:
     """Make an arm compliant until Ctrl-C, which slows it down and stops it."""
-    from ur_admittance.apps.connect import source_of
+    from ur_admittance.apps.connect import second_of, source_of
 
     if log is not None:  # before anything is loaded
         from ur_admittance.recording.writer import check_new
@@ -56,8 +65,8 @@ def run(
         "say": typer.echo,
     }
     if robot == "sim":
-        if sensor or link:
-            raise RobotError("--sensor and --connection: are for real arms; the simulated one has its own sensor.")
+        if sensor or second or link:
+            raise RobotError("--sensor, --second and --connection: are for real arms; the simulated one has its own.")
         if parameters.sensor.source.startswith("probe:"):
             raise RobotError(f"sensor.source = {parameters.sensor.source}: is a topic; use --robot ros.")
         from ur_admittance.apps.simulated_arm import run_simulated
@@ -66,6 +75,8 @@ def run(
         return
     if robot == "ros" and measure:
         raise RobotError("--measure-response: with ros use `ur-admittance measure-response --robot ros` first.")
+    if second:
+        parameters = parameters.changed({"second.source": second_of(parameters, second)})
     if active and not yes:
         _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure)
     if robot == "ros":
@@ -77,6 +88,7 @@ def run(
     from ur_admittance.apps.real_arm import run_real
 
     options["connection"] = link | {"sensor": source_of(parameters, sensor or str(link.get("sensor", "")))}
+    options["connection"]["second"] = parameters.second.source
     typer.echo(str(run_real(robot, model, parameters, measure=measure, **options)))
 
 

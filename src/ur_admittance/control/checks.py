@@ -13,7 +13,15 @@ from ur_admittance.params import Parameters
 from ur_admittance.params.relations import at_probe
 from ur_admittance.params.schema import Safety
 
-FIXED_WHILE_CONFIGURED = ("joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source")
+FIXED_WHILE_CONFIGURED = (
+    "joints",
+    "base_link",
+    "tip_link",
+    "ft_frame",
+    "control_rate",
+    "sensor.source",
+    "second.source",
+)
 FIXED_WHILE_ACTIVE = ("gravity", "sensor.sign", "sensor.rotation", "sensor.position")  # nobody remounts a moving arm
 FELT_THROUGH = ("sensor.bias", "tool.mass", "tool.center_of_mass")  # what is taken off the reading
 FELT_BY = (  # what makes a wrong zero move the arm that did not do so before
@@ -34,7 +42,7 @@ def check_live(present: Parameters, wanted: Parameters, active: bool = False) ->
     for name in changed:
         if name in FIXED_WHILE_CONFIGURED:
             raise ParameterError(f"{name}: changes only while unconfigured; call cleanup() first.", name)
-        if active and name in FIXED_WHILE_ACTIVE:
+        if active and (name in FIXED_WHILE_ACTIVE or name.startswith("second.")):
             raise ParameterError(f"{name}: changes only while the arm is not active; deactivate first.", name)
         if active and name == "tool.tcp" and at_probe(present):
             raise ParameterError(

@@ -21,10 +21,10 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
 from ur_admittance.control.checks import check_felt, check_live, check_near
-from ur_admittance.control.recovery import hindrance, no_retreat
+from ur_admittance.control.fusion import Fusion
+from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
-from ur_admittance.control.zeroing import WINDOW, ZeroWatch
-from ur_admittance.core.faults import sentence
+from ur_admittance.control.zeroing import ZeroWatch
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LifecycleError
@@ -35,7 +35,6 @@ from ur_admittance.params.record import fill
 FloatArray = NDArray[np.float64]
 
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
-AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
 NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
 
 
@@ -51,13 +50,13 @@ class AdmittanceController:
         self.state: np.void = self._state[0]
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
+        self.fusion: Fusion | None = None  # of a second force sensor: use_second
         self.configured = False
         self._pending: deque[np.void] = deque()  # appending and taking are one step each: safe between threads
         self._request = Request.NONE
         self.references = References(self.sample)
         self._retreat_left = 0.0  # [s]
         self._zero = ZeroWatch(self.parameters.control_rate)
-        self._bias_change = np.zeros(6)  # of auto-zero, not yet in force
         self._margin: tuple[Parameters, Margin] | None = None
         self._proven = new(PARAMS)[0]  # zero and tool when nothing was wrong
         fill(self.params, self.parameters, model)
@@ -77,7 +76,7 @@ class AdmittanceController:
         self._request = Request.NONE
         self._retreat_left = 0.0
         self._zero = ZeroWatch(self.parameters.control_rate)
-        self._bias_change[:], self.configured = 0.0, True
+        self.configured = True
 
     def cleanup(self) -> None:
         """Back to unconfigured. Only when nothing moves."""
@@ -130,6 +129,10 @@ class AdmittanceController:
         above refuse it with a reason. For a program that replays what was asked."""
         self._request |= flags
 
+    def use_second(self, second: NDArray[np.void]) -> None:
+        """From now on the wrench is that of two sensors. second: SECOND (1,), filled by the robot in each cycle."""
+        self.fusion = Fusion(self.parameters, second)
+
     def update(self) -> None:
         """One cycle: `sample` in, `command` out. Never raises."""
         sample = self.sample
@@ -141,6 +144,8 @@ class AdmittanceController:
         if self._retreat_left > 0.0:
             self._retreat_left -= sample["dt"]
             self._request |= RETREAT
+        if self.fusion is not None:
+            self.fusion.update(self._params, self._sample)
         sample["request"] = self._request
         self._request = NOTHING
         self.references.let_time_pass()
@@ -162,14 +167,15 @@ class AdmittanceController:
 
     @property
     def reason(self) -> str:
-        """The mode and why, in one sentence."""
+        """The mode and why, and what there is to tell about the force sensors, in one sentence."""
         if not self.configured:
             return "unconfigured: call configure()"
-        why = sentence(self.state["status"], self.state["evidence"])
-        mode = "stopped" if self.mode == Mode.FAULT else self.mode.name.lower()
-        if self.status == Status.RETREATING:
-            return why
-        return mode if self.status == Status.OK and mode != "stopped" else f"{mode}: {why}"
+        return reason(self.mode, self.status, self.state["evidence"], self.remark)
+
+    @property
+    def remark(self) -> str:
+        """Which of two force sensors was dropped, or is used again; empty: nothing to tell."""
+        return "" if self.fusion is None else self.fusion.remark
 
     @property
     def hindrance(self) -> str:
@@ -223,6 +229,8 @@ class AdmittanceController:
         if proven or check_felt(self.parameters, parameters, self._proven, latest, record, self.sample):
             self._proven = record
         self.parameters = parameters
+        if self.fusion is not None:
+            self.fusion.change(parameters)
         if record.tobytes() != latest.tobytes():
             self._pending.append(record)
 
@@ -258,24 +266,22 @@ class AdmittanceController:
         """Make the present reading the new zero; returns the change of sensor.bias. Refused (CalibrationError) while
         the arm moves, while the reading is unsteady, and when it looks like a contact."""
         self._need_configured("zero_ft_sensor")
-        change = self._zero.residual(self._params)
-        bias = (np.array(self.parameters.sensor.bias) + change).tolist()
-        self.replace_parameters(self.parameters.changed({"sensor.bias": bias}), zeroed=True)
-        return change
+        change, bias = self._zero.residual(self._params), np.array(self.parameters.sensor.bias)
+        one = {"sensor.bias": (bias + change).tolist()}
+        zeros = one if self.fusion is None else self.fusion.zeros(self.parameters, self.mode)
+        self.replace_parameters(self.parameters.changed(zeros), zeroed=True)
+        return change if self.fusion is None else np.asarray(np.array(self.parameters.sensor.bias) - bias)
 
     def _auto_zero(self) -> None:
         """Let the bias follow the drift in small steps; without validation, because it runs in the loop."""
-        step = self._zero.monitor.auto_step(self.parameters.sensor.auto_zero_time, WINDOW)
-        if step is None or self._pending:
+        sensor = self.parameters.sensor
+        change = None if self._pending else self._zero.auto_change(sensor.auto_zero_time)
+        if change is None:
             return
-        self._bias_change += step
-        force, torque = np.linalg.norm(self._bias_change[:3]), np.linalg.norm(self._bias_change[3:])
-        if force < AUTO_ZERO_STEP and torque < 0.1 * AUTO_ZERO_STEP:
-            return
-        bias = np.array(self.parameters.sensor.bias) + self._bias_change
-        self._bias_change[:] = 0.0
-        sensor = self.parameters.sensor.model_copy(update={"bias": tuple(bias.tolist())})
-        self.parameters = self.parameters.model_copy(update={"sensor": sensor})
+        bias = np.array(sensor.bias) + change
+        self.parameters = self.parameters.model_copy(
+            update={"sensor": sensor.model_copy(update={"bias": tuple(bias.tolist())})}
+        )
         record = self._params.copy()[0]
         record["sensor_bias"] = bias
         self._proven = record

@@ -35,3 +35,15 @@ def no_retreat(params: Any, state: Any, sample: Any, command: Any, seconds: floa
     if apart > allowed:
         return f"a joint is {apart:.3f} rad from its command (allowed: {allowed:.3g} rad); free the tool by hand."
     return ""
+
+
+def reason(mode: Mode, status: Status, evidence: Any, remark: str) -> str:
+    """The mode and why, in one sentence. remark: what there is to tell beside it."""
+    why = sentence(status, evidence)
+    if mode == Mode.FAULT and status != Status.RETREATING:
+        why = f"stopped: {why}"
+    elif status == Status.OK:
+        why = mode.name.lower()
+    elif status != Status.RETREATING:
+        why = f"{mode.name.lower()}: {why}"
+    return f"{why}; {remark}" if remark else why

@@ -15,6 +15,7 @@ from ur_admittance.errors import CalibrationError
 Array = NDArray[np.float64]
 
 WINDOW = 0.5  # [s]
+AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
 UNSTEADY = (0.5, 0.05)  # [N], [Nm] standard deviation above the noise of common sensors: a hand, a contact
 
 
@@ -62,6 +63,7 @@ class ZeroWatch:
         self._window = WrenchWindow(rate)
         self._period = self._window.length / rate
         self.monitor = DriftMonitor()
+        self._change = np.zeros(6)  # of the bias by auto-zero, not yet in force
 
     def add(self, sample: np.void, params: NDArray[np.void]) -> bool:
         """Take a sample; True when a half second has just been evaluated (some 0.05 ms in that cycle)."""
@@ -72,6 +74,18 @@ class ZeroWatch:
         else:
             self.monitor.take(*self._reading(params), params[0], self._period)
         return True
+
+    def auto_change(self, time_constant: float) -> Array | None:
+        """What auto-zero adds to the bias now (6,); None: nothing yet. time_constant: sensor.auto_zero_time [s]."""
+        step = self.monitor.auto_step(time_constant, WINDOW)
+        if step is None:
+            return None
+        self._change += step
+        force, torque = np.linalg.norm(self._change[:3]), np.linalg.norm(self._change[3:])
+        if force < AUTO_ZERO_STEP and torque < 0.1 * AUTO_ZERO_STEP:
+            return None
+        change, self._change = self._change, np.zeros(6)
+        return change
 
     def residual(self, params: NDArray[np.void]) -> Array:
         """Mean compensated wrench in the sensor frame [N, Nm], or CalibrationError with the reason for a refusal."""

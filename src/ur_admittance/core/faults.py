@@ -36,6 +36,7 @@ SENTENCES = {
     Status.RETREATED: "the arm has gone back: force and torque are below {1:.0%} of their safety limits",
     Status.RETREAT_BLOCKED: "the retreat stopped because the load grew from {1:.0%} to {0:.0%} of its safety limit",
     Status.RETREAT_CLOSED: "the retreat stopped: on the way back {closed}",
+    Status.SENSORS_DISAGREE: "the two force sensors disagree (second.tolerance), and nothing says which one is wrong",
     Status.RETREAT_ENDED: "the retreat ended with force or torque at {0:.0%} of its safety limit (wanted: {1:.0%})",
 }
 
@@ -70,6 +71,7 @@ REMEDIES = {
     Status.RETREATED: "Reset the fault.",
     Status.RETREAT_BLOCKED: "Look what the tool touches on its way back; ask again, or free it by hand.",
     Status.RETREAT_CLOSED: "Correct the workspace or the boxes, then ask again; or free the tool by hand.",
+    Status.SENSORS_DISAGREE: "Check both sensors, zero them with the tool free, then reset the fault.",
     Status.RETREAT_ENDED: "Ask again, or free the tool by hand, then reset the fault.",
 }
 

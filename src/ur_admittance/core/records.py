@@ -81,6 +81,7 @@ class Status(IntEnum):
     RETREAT_ENDED = 23
     COLLISION = 24
     RETREAT_CLOSED = 25
+    SENSORS_DISAGREE = 26
 
 
 class Limit(IntFlag):

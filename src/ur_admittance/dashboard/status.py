@@ -45,6 +45,9 @@ def status_html(
     if mode == Mode.ACTIVE and leader != Leader.NOBODY:
         first += f"; {LEADERS[Leader(leader)]}"
     second = happening(command) if mode != Mode.FAULT else way_out(command)
+    remark = reason.removeprefix(f"{mode.name.lower()}; ")  # about the force sensors
+    if remark != reason:
+        second = f"{remark[:1].upper()}{remark[1:]}. {second}"
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""

@@ -58,6 +58,7 @@ def check_relations(p: "Parameters") -> "Parameters":
         raise refuse("gravity", p.gravity, f"its norm must be {GRAVITY[0]} to {GRAVITY[1]} (turn it, don't scale it)")
     _check_tool(p)
     _check_source(p)
+    _check_second(p)
     for name in p.joints:
         if p.joints.count(name) > 1:
             raise refuse("joints", p.joints, f"must be six different names; {name} appears twice")
@@ -96,6 +97,20 @@ def _check_source(p: "Parameters") -> None:
         if any(value) if isinstance(value, tuple) else value:
             none = "false" if value is True else "0"
             raise refuse(name, value, f"must be {none}: the wrench of sensor.source = {source} is compensated already")
+
+
+def _check_second(p: "Parameters") -> None:
+    second = p.second
+    if second.sign not in (1.0, -1.0):
+        raise refuse("second.sign", second.sign, "must be 1 or -1")
+    if not second.source:
+        return
+    if not SOURCE.fullmatch(second.source) or second.source.startswith("probe:"):
+        raise refuse("second.source", second.source, "must be empty, or as sensor.source without probe:")
+    if second.source == p.sensor.source:
+        raise refuse("second.source", second.source, "must be another sensor than sensor.source")
+    if p.sensor.auto_zero:
+        raise refuse("sensor.auto_zero", True, "must be false with a second sensor: zero both with the tool free")
 
 
 def _check_order(lower_name: str, lower: Bounds | None, upper_name: str, upper: Bounds | None) -> None:

@@ -26,12 +26,12 @@ from ur_admittance.params.fields import (
     Share,
     Six,
     Switch,
-    Text,
     Three,
     Two,
     parameter,
 )
 from ur_admittance.params.relations import check_relations, one_filter_parameter, release_other_filter_parameter
+from ur_admittance.params.sensors import Second, Sensor, Tool
 
 COEFFICIENT_RATE_HZ = 500.0  # the loop rate that a filter coefficient refers to
 
@@ -208,26 +208,6 @@ class Safety(Group):
     wrench_timeout: Positive = parameter(0.05, "s", "age of the wrench at which the arm stops")
 
 
-class Sensor(Group):
-    source: Text = parameter("", "-", "builtin, raw, netft:ADDRESS, robotiq:DEVICE, a topic or probe:TOPIC; empty: any")
-    sign: Number = parameter(1.0, "-", "1, or -1 for a sensor that reports the reaction of the tool")
-    bias: Six[Number] = parameter((0.0,) * 6, "N, Nm", "reading without any load, after the sign, sensor axes")
-    rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the sensor axes in the flange frame")
-    auto_zero: Switch = parameter(
-        False, "-", "let the bias follow slow drift while the tool is free; a steady push below 2 N vanishes with it"
-    )
-    auto_zero_time: Positive = parameter(60.0, "s", "time constant of auto_zero")
-    position: Three[Number] = parameter((0.0,) * 3, "m", "origin of the sensor in the flange frame")
-    delay: NotNegative = parameter(0.0, "s", "from a force to its reading: the sensor's own filter and its connection")
-
-
-class Tool(Group):
-    mass: NotNegative = parameter(0.0, "kg", "mass of everything beyond the sensor, from calibration")
-    center_of_mass: Three[Number] = parameter((0.0,) * 3, "m", "its centre of mass, sensor frame")
-    inertia_compensation: Switch = parameter(False, "-", "remove the inertia force of the tool mass from the wrench")
-    tcp: Six[Number] = parameter((0.0,) * 6, "m, rad", "x y z, roll pitch yaw of the TCP in the flange frame")
-
-
 class Parameters(Group):
     """All parameters of the controller. `Parameters()` are the defaults; `changed` gives a validated copy."""
 
@@ -268,6 +248,7 @@ class Parameters(Group):
     safety: Safety = Safety()
     sensor: Sensor = Sensor()
     tool: Tool = Tool()
+    second: Second = Second()
     trajectory_duration: Moment = parameter(
         0.04, "s", "least time in which the arm comes to rest when trajectories end; braking may take longer"
     )

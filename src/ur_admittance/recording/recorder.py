@@ -38,7 +38,7 @@ class Recorder:
         self._log: LogWriter | None = None
         self._record = np.zeros(1, TELEMETRY)
         self._revision = -1
-        self._status = (-1, -1)
+        self._status = (-1, -1, "")
         self._reason = ""
         check_new(self.path)
 
@@ -79,7 +79,8 @@ class Recorder:
             about = {"model": self.model, "rate": self.rate, "parameters": json.loads(as_json(controller))}
         if self._log is None:
             self._log = LogWriter(self.path, about or {})
-        status = (int(record["command"]["mode"][0]), int(record["command"]["status"][0]))
+        remark = getattr(controller, "remark", "")
+        status = (int(record["command"]["mode"][0]), int(record["command"]["status"][0]), remark)
         if status != self._status:
             self._status, self._reason = status, controller.reason
         self._log.add(record[0], params, about, self._reason)
@@ -143,6 +144,7 @@ def record(name: str, path: str | Path) -> str:
         revision, params, about, reason, status = -1, None, None, "", (-1, -1)
         while True:
             last = reader.ended or bool(stop)  # asked before draining: nothing can follow what is drained now
+            reason = reader.reason()  # which may change within a mode
             for entry in reader.drain():
                 if int(entry["loop"]["params_revision"]) != revision or entry["loop"]["sequence"] == 1:
                     revision = int(entry["loop"]["params_revision"])

@@ -159,9 +159,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
 
     def _look_at(self, arm: CompliantArm) -> None:
         controller = arm.controller
-        if arm.references.refused:
-            self.get_logger().warning(arm.references.refused)
-            arm.references.refused = ""
+        arm.tell_news()
         if controller.parameters is not self.parameters:  # the page or auto-zero has changed some
             self.show_parameters(controller.parameters)
         while self._orders:

@@ -14,6 +14,7 @@ from ur_admittance.model.table import nearest_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.inputs import wrench_topic
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
+from ur_admittance.robots.ros.second_wrench import second_topic
 from ur_admittance.robots.ros.zeroing import zero_in_driver
 from ur_admittance.ros.control_thread import ControlThread
 from ur_admittance.ros.monitor import Monitor
@@ -40,13 +41,14 @@ class CompliantArm:
             tip_link=p.tip_link,
             joints=tuple(p.joints),
             wrench_topic=wrench_topic(node, p.sensor.source),
+            second_topic=second_topic(p.second.source),
             output=node.option("output"),
             controller=node.option("controller"),
             trajectory_duration=p.trajectory_duration,
             driving=False,
         )
         self._node, self._log = node, node.get_logger()
-        self._duration = p.trajectory_duration
+        self._duration, self._remark = p.trajectory_duration, ""
         self.robot = RosRobot(settings, node, node.search)
         with contextlib.ExitStack() as undo:
             undo.callback(self.robot.close)
@@ -76,6 +78,15 @@ class CompliantArm:
             )
             self.thread.start()
             self._undo = undo.pop_all()
+
+    def tell_news(self) -> None:
+        """References that were refused, and force sensors that were dropped or are used again, into the log."""
+        if self.references.refused:
+            self._log.warning(self.references.refused)
+            self.references.refused = ""
+        if self.controller.remark != self._remark:
+            self._remark = self.controller.remark
+            self._log.warning(self._remark)
 
     def begin(self) -> None:
         """Take the command topic and comply, from where the arm is now."""
@@ -146,9 +157,9 @@ class CompliantArm:
             self._duration = duration
 
     def zero_in_driver(self) -> bool:
-        """Whether the driver has zeroed the sensor."""
+        """Whether the driver has zeroed the sensor; of two, neither is left to it: they are zeroed together."""
         inputs = self.robot.inputs
-        return inputs is not None and zero_in_driver(self._node, inputs)
+        return inputs is not None and self.controller.fusion is None and zero_in_driver(self._node, inputs)
 
     def reset_fault(self) -> None:
         """RobotError when the cause is still there."""

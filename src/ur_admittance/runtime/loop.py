@@ -23,7 +23,7 @@ from ur_admittance.errors import RobotError, UrAdmittanceError
 from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.interfaces import LOOP, Controller, Mailbox, OnTick, Publisher, Stage
 from ur_admittance.runtime.report import LoopReport, Timings
-from ur_admittance.runtime.robot import Robot
+from ur_admittance.runtime.robot import Robot, share_second
 from ur_admittance.runtime.signals import ending_signals
 from ur_admittance.runtime.stages import Stages, sentence_of
 from ur_admittance.runtime.steps import FOLLOW, LEAD, LISTEN, ON_TICK, READ, START, STOP, UPDATE, WAIT, WRITE
@@ -73,6 +73,7 @@ class Loop:
         stages: Sequence[Stage] = (),
     ) -> None:
         self.controller, self.robot, self.clock = controller, robot, clock
+        share_second(controller, robot)
         self._publishers, self._mailbox, self._on_tick = list(publishers), mailbox, on_tick
         self._sample, self._command, self._references = controller.sample, controller.command, controller.references
         self._dt = scalar(self._sample, "dt")

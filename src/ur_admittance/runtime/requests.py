@@ -87,7 +87,8 @@ def apply_request(controller: Controller, value: Any) -> str:
         controller.deactivate()
     else:
         getattr(controller, value)()
-    return f"{value} requested"
+    remark = getattr(controller, "remark", "")
+    return f"{value} requested; {remark}" if remark else f"{value} requested"
 
 
 def apply_reference(controller: Controller, value: Any) -> str:

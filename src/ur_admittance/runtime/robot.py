@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
+from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.runtime.clock import Clock
 
@@ -20,6 +21,19 @@ class RobotInfo:
     joint_names: tuple[str, ...]
     simulated: bool
     sentences: tuple[str, ...] = ()  # what the user should know: mode, version, warnings
+
+
+def share_second(controller: Any, robot: Any) -> None:
+    """The controller gets the readings of the robot's second force sensor. RobotError: parameters name one that the
+    robot does not read."""
+    parameters = getattr(controller, "parameters", None)
+    source = getattr(getattr(parameters, "second", None), "source", "")
+    if not source:
+        return
+    second = getattr(robot, "second", None)
+    if second is None:
+        raise RobotError(f"second.source = {source}: this robot reads no second force sensor; leave it empty.")
+    controller.use_second(second)
 
 
 @runtime_checkable

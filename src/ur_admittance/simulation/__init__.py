@@ -6,6 +6,7 @@ from ur_admittance.simulation.environment import Contact, Environment
 from ur_admittance.simulation.hand import Hand, waypoints
 from ur_admittance.simulation.robot import SimulatedRobot
 from ur_admittance.simulation.script import Script
+from ur_admittance.simulation.second import SecondSensor
 from ur_admittance.simulation.trace import Trace
 from ur_admittance.simulation.world import World
 
@@ -17,6 +18,7 @@ __all__ = [
     "FtSensor",
     "Hand",
     "Script",
+    "SecondSensor",
     "Servo",
     "SimulatedRobot",
     "Tool",

@@ -147,6 +147,8 @@ def parameter_sets(case: Case) -> tuple[Any, Any]:
         if abs(parameters.control_rate * case.script.period - 1.0) > 1e-9:
             rate = f"{parameters.control_rate:g} Hz"
             raise SimulationError(f"case: control_rate = {rate}, but the script has periods of {case.script.period} s.")
+        if parameters.second.source:
+            raise SimulationError(f"case: second.source = {parameters.second.source}: must be empty in a batch.")
         if parameters.sensor.auto_zero:
             raise SimulationError("case: sensor.auto_zero = true: must be false in a batch.")
         fill(record, parameters, model)

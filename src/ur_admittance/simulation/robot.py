@@ -3,7 +3,8 @@
 Lock-step: every ``read`` but the first moves the physics on by one period, as fast as the machine can; the same seed
 and commands give the same bytes. Real time: ``read`` moves the physics up to now.
 
-For tests of faults: ``drop_wrench``, ``drop_joints``, ``corrupt``, ``freeze``, ``protective_stop``, and ``restore``.
+For tests of faults: ``drop_wrench``, ``drop_joints``, ``corrupt``, ``freeze``, ``protective_stop``, and ``restore``;
+``faults.begin`` and ``world.second.faults.begin`` for those of the readings of a force sensor.
 """
 
 import math
@@ -14,6 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.control.fusion import SECOND
 from ur_admittance.core.compile import load
 from ur_admittance.core.records import SAMPLE, STOPPED, Status, new
 from ur_admittance.core.views import vector, whole
@@ -22,6 +24,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
 from ur_admittance.runtime.robot import Robot, RobotInfo
 from ur_admittance.simulation.kernels import arm as kernels
+from ur_admittance.simulation.second import SensorFault
 from ur_admittance.simulation.world import World
 
 STOP_TIME_S = 3.0  # [s] enough from any joint's top speed
@@ -52,6 +55,8 @@ class SimulatedRobot(Robot):
         self._arms = new_arm(world.model, period, mode)
         self._arm = self._arms[0]
         self._sent: NDArray[np.float64] = self._arm["sent"]
+        self.faults = SensorFault(world.seed)  # of the first sensor
+        self.second = None if world.second is None else new(SECOND)
         self._started = False
         self._origin = self._last_read = 0.0  # [s] monotonic clock
         self._ticks = 0
@@ -88,6 +93,13 @@ class SimulatedRobot(Robot):
         world = self.world
         stamp_ns = round(world.time * 1e9)
         kernels.report(self._arms, world.q, world.qd, world.wrench, stamp_ns, dt, since_state, self._samples)
+        if self.faults.kind:
+            ages, wrench = self._samples["wrench_age"], self._samples["wrench"][0]
+            ages[0] = self.faults.apply(wrench, float(ages[0]), dt)
+        if self.second is not None and world.second is not None:
+            wrench = self.second["wrench"][0]
+            wrench[:] = world.second.wrench
+            self.second["age"] = world.second.faults.apply(wrench, since_state, dt)
 
     def write(self, command: Any) -> NDArray[np.float64]:
         if command is not self._command:
@@ -140,6 +152,9 @@ class SimulatedRobot(Robot):
     def restore(self) -> None:
         """Everything works again."""
         kernels.restore(self._arm)
+        self.faults.end()
+        if self.world.second is not None:
+            self.world.second.faults.end()
 
     @property
     def watchdog_tripped(self) -> bool:

@@ -19,6 +19,7 @@ from ur_admittance.simulation.devices import GRAVITY, FtSensor, Servo, Tool
 from ur_admittance.simulation.environment import Contact, Environment, contact_on
 from ur_admittance.simulation.hand import Hand, Path, Profile
 from ur_admittance.simulation.kernels import plant as kernels
+from ur_admittance.simulation.second import SecondSensor
 
 Array = NDArray[np.float64]
 
@@ -40,8 +41,10 @@ class World:
         physics_dt: float = 0.001,
         gravity: ArrayLike = GRAVITY,
         look: bool = True,
+        second: SecondSensor | None = None,
     ) -> None:
-        """look: with the shapes that only a picture needs; without them it is built and computed faster."""
+        """look: with the shapes that only a picture needs; without them it is computed faster. second: another
+        force sensor on the same tool."""
         self.model = model
         self.tool = tool or Tool()
         self.environment = environment or Environment.none()
@@ -68,6 +71,7 @@ class World:
         self._noise = np.zeros((NOISE_BLOCK, 12))
         self._noise_row = 0
         self._noisy = bool(self.sensor.noise_force or self.sensor.noise_torque or any(self.sensor.drift))
+        self.second = second
         self.hand = Hand(self._plant, np.array(self.tool.tcp), np.array(self.tool.tcp_rotation))
         self._fill_plant()
         self._load_kernels()
@@ -104,6 +108,8 @@ class World:
         self._noise_row = NOISE_BLOCK
         kernels.report(self._plant, self._next_noise(), 0.0)
         plant["recent"] = plant["wrench"]
+        if self.second is not None:
+            self.second.begin(plant["clean"], self.sensor, self.seed)
 
     def step(self, q_cmd: ArrayLike | None, qd_cmd: ArrayLike | None, period: float) -> None:
         """One control period [s].
@@ -122,12 +128,16 @@ class World:
         if not kernels.advance(address, data, plants, self._target, count, h, commands, readings, noise, views):
             q = np.round(self.q, 3).tolist()
             raise SimulationError(f"the simulation has diverged at t = {self.time:.3f} s, q = {q} rad.")
+        if self.second is not None:
+            self.second.sense(self._plant["clean"], period)
 
     def zero_sensor(self) -> None:
-        """The sensor takes its mean reading of the last tenth of a second as zero from now on."""
+        """The sensor, and the second one, takes its mean reading of the last tenth of a second as zero from now on."""
         self._plant["bias"] -= self._plant["recent"]
         self._plant["wrench"] -= self._plant["recent"]
         self._plant["recent"] = 0.0
+        if self.second is not None:
+            self.second.zero()
 
     # what a robot reports
 
@@ -180,6 +190,7 @@ class World:
         return {
             **self.tool.parameters(self.sensor),
             **self.sensor.parameters(),
+            **(self.second.parameters(self.tool) if self.second is not None else {}),
             "gravity": self.gravity.tolist(),
             "robot.response_time": self.servo.response_time,
         }

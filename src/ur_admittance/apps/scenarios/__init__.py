@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ur_admittance.apps.scenarios import free, insertion, limits, touching
+from ur_admittance.apps.scenarios import free, insertion, limits, sensors, touching
 from ur_admittance.apps.scenarios.outcome import Curve, Metric, Outcome
 from ur_admittance.apps.scenarios.stage import Setup, Stage
 from ur_admittance.errors import SimulationError
@@ -34,6 +34,7 @@ SCENARIOS: dict[str, Scenario] = {
     "joint_limit": Scenario(limits.joint_limit),
     "workspace": Scenario(limits.workspace),
     "dropout": Scenario(limits.dropout),
+    "two_sensors": Scenario(sensors.two_sensors, ("fault", "sensor")),
 }
 
 

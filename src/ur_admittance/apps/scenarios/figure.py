@@ -12,6 +12,7 @@ from ur_admittance.core.records import Mode
 from ur_admittance.errors import SimulationError
 
 PANELS = {"force": "force on the tool [N]", "distance": "distance moved [mm]", "speed": "speed of the tool [mm/s]"}
+BESIDE = ("black", "tab:orange")  # of the curves next to what was measured
 FAULT_COLOUR = "#f8d0d0"
 MOST_POINTS = 4000
 TOUCH = 0.5  # [N] a smaller true contact force is not worth a line
@@ -33,9 +34,9 @@ def draw(outcome: Outcome) -> Figure:
         if panel == "force" and np.abs(trace.contact).max() > TOUCH:
             row.plot(t, trace.contact[::step, :3] @ axis, color="0.6", linewidth=2.5, label="contact, true")
         row.plot(t, y, linewidth=1.2, label=name)
-        for curve in outcome.curves:
-            if curve.panel == panel:
-                row.plot(curve.t, curve.y, "--", color="black", linewidth=1.2, label=curve.label)
+        beside = [curve for curve in outcome.curves if curve.panel == panel]
+        for curve, colour in zip(beside, BESIDE, strict=False):
+            row.plot(curve.t, curve.y, "--", color=colour, linewidth=1.2, label=curve.label)
         row.set_ylabel(label)
         row.grid(alpha=0.3)
         row.legend(loc="upper right", fontsize=8)

@@ -16,7 +16,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.runtime.interfaces import Publisher
 from ur_admittance.runtime.loop import Loop
-from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
+from ur_admittance.simulation import Environment, FtSensor, SecondSensor, Servo, Tool, World
 from ur_admittance.simulation.robot import SimulatedRobot
 from ur_admittance.simulation.trace import Keeper, Trace
 
@@ -54,6 +54,7 @@ class Stage:
         tool: Tool | None = None,
         servo: Servo | None = None,
         sensor: FtSensor | None = None,
+        second: SecondSensor | None = None,
         q: ArrayLike | None = None,
         duration: float = 10.0,
     ) -> None:
@@ -65,10 +66,11 @@ class Stage:
         servo = servo or (twin.servo() if twin else SERVO)
         sensor = sensor or (twin.sensor() if twin else NOISE)
         known = tool.parameters() | {"robot.response_time": servo.response_time}
+        known |= second.parameters(tool) if second is not None else {}
         chosen = setup.preset or Parameters().changed(parameters or {})
         self.parameters = chosen.changed(known).changed(setup.changes)
         self.period = 1.0 / self.parameters.control_rate
-        self.world = World(self.model, tool, environment, servo, sensor, setup.seed)
+        self.world = World(self.model, tool, environment, servo, sensor, setup.seed, second=second)
         self.world.reset(q)
         self.robot = SimulatedRobot(self.world, self.period)
         self.controller = AdmittanceController(self.model, self.parameters)

@@ -20,6 +20,7 @@ from ur_admittance.core.views import vector
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
 from ur_admittance.robots.ros.polled import Polled, Waiter
+from ur_admittance.robots.ros.second_wrench import SecondWrench
 
 Array = NDArray[np.float64]
 
@@ -47,12 +48,20 @@ def wrench_topic(node: Node, source: str, default: str = WRENCH_TOPIC) -> str:
 class Inputs:
     """The newest joint state and wrench of one arm. Every method is for one and the same thread."""
 
-    def __init__(self, node: Node, names: Sequence[str], wrench_topic: str | None, sim_time: bool) -> None:
-        """wrench_topic None: an arm without a sensor, its wrench is always zero."""
+    def __init__(
+        self,
+        node: Node,
+        names: Sequence[str],
+        wrench_topic: str | None,
+        sim_time: bool,
+        second_topic: str | None = None,
+    ) -> None:
+        """wrench_topic None: an arm without a sensor, its wrench is always zero; second_topic: of a second sensor."""
         self.speeds_told = False  # by the newest joint state
         self.malformed = 0  # messages that were not what they should be, since the start
         self._joints = Polled(node, JointState, JOINT_TOPIC)
         self._wrench = Polled(node, WrenchStamped, wrench_topic) if wrench_topic else None
+        self._second = SecondWrench(node, second_topic) if second_topic else None
         self._clock = Polled(node, Clock, CLOCK_TOPIC) if sim_time else None
         self._waiter = Waiter(node, self._wrench or self._joints)
         self._joint_reader, self._wrench_reader = JointStateReader(names), WrenchReader()
@@ -70,6 +79,8 @@ class Inputs:
         """Ages and periods count from now."""
         self._take_clock()  # nobody may have looked at it for a while
         self._joint_ns = self._wrench_ns = self._read_ns = self.now_ns()
+        if self._second is not None:
+            self._second.taken_ns = self._read_ns
 
     def now_ns(self) -> int:
         return time.monotonic_ns() if self._clock is None else self._sim_ns
@@ -82,12 +93,19 @@ class Inputs:
         """Since the last call, and the ages of joint state and wrench."""
         now, before = self.now_ns(), self._read_ns
         self._read_ns = now
+        if self._second is not None:
+            self._second.grow_old(now)
         return now - before, now - self._joint_ns, now - self._wrench_ns
 
     @property
     def read_ns(self) -> int:
         """Time of the last call of `times_ns`: that of the sample, and so of the command that answers it."""
         return self._read_ns
+
+    @property
+    def second(self) -> Any:
+        """Readings of the second sensor, SECOND (1,); None: there is none."""
+        return None if self._second is None else self._second.reading
 
     @property
     def wrench_frame(self) -> str:
@@ -117,7 +135,7 @@ class Inputs:
 
     def crowd(self) -> str:
         """Joint states or wrenches of two publishers would be mixed: that sentence, or empty."""
-        for polled in (self._joints, self._wrench):
+        for polled in (self._joints, self._wrench, None if self._second is None else self._second.polled):
             names = polled.publisher_names() if polled is not None else []
             if polled is not None and len(names) > 1:
                 twice = "; one that was killed is forgotten after some 20 s" if len(set(names)) < len(names) else ""
@@ -159,6 +177,8 @@ class Inputs:
                     self._joint_ns = now
                     self._joint_taken = data, now
                     self.states += 1
+        if self._second is not None:
+            self.malformed += self._second.take(now)
         data = None if self._wrench is None else self._wrench.take()
         if data is not None:
             try:
@@ -198,6 +218,8 @@ class Inputs:
             return self._missing_joints()
         if self._wrench is not None and not self.wrenches:
             return f"waiting for a wrench on {self._wrench.topic} ({self._wrench.publishers()})"
+        if self._second is not None and not self._second.count:
+            return f"waiting for a wrench on {self._second.polled.topic} ({self._second.polled.publishers()})"
         return ""
 
     def _missing_joints(self) -> str:
@@ -210,6 +232,7 @@ class Inputs:
 
     def destroy(self) -> None:
         self._waiter.destroy()
-        for polled in (self._joints, self._wrench, self._clock):
+        second = None if self._second is None else self._second.polled
+        for polled in (self._joints, self._wrench, second, self._clock):
             if polled is not None:
                 polled.destroy()

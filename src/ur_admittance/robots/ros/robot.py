@@ -49,6 +49,7 @@ class RosSettings:
     tip_link: str = "tool0"
     joints: tuple[str, ...] = ()  # must be the six of the description; empty: not checked
     wrench_topic: str | None = WRENCH_TOPIC  # None: an arm without a sensor
+    second_topic: str | None = None  # of a second force sensor; None: there is none
     output: str = "trajectory"  # trajectory, velocity or action
     controller: str = ""  # of ros2_control; empty: the one that fits and is active
     trajectory_duration: float = 0.04  # [s] least time in which a trajectory leads to rest
@@ -74,6 +75,7 @@ class RosRobot(Robot):
         self._node, self._search = node, search
         self._here: Node | None = None  # the node in use while connected
         self.inputs: Inputs | None = None
+        self.second: Any = None  # readings of the second force sensor, SECOND (1,); None: there is none
         self.path: CommandPath | None = None
         self.status: RobotStatus | None = None
         self._complaint, self._obstacle = "", ""  # since the controller is active, and as of the last look
@@ -100,9 +102,9 @@ class RosRobot(Robot):
             search.wait_until(search.missing_description)
             model = self._model = search.model(s.base_link, s.tip_link, s.joints)
             sim_time = s.sim_time or bool(node.get_parameter("use_sim_time").value)
-            inputs = self.inputs = Inputs(node, model.joint_names, s.wrench_topic, sim_time)
+            inputs = self.inputs = Inputs(node, model.joint_names, s.wrench_topic, sim_time, s.second_topic)
             search.wait_until(lambda: (inputs.poll(), inputs.missing())[1])
-            self._here = node
+            self._here, self.second = node, inputs.second
             if s.may_command:
                 self.status = RobotStatus(node, timed=s.output == "action")
                 self.path = CommandPath(

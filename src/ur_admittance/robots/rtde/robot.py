@@ -25,6 +25,7 @@ from ur_admittance.robots.rtde.checks import check_ready, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
+from ur_admittance.robots.rtde.wrenches import Wrenches
 from ur_admittance.runtime.robot import Robot, RobotInfo
 
 Array = NDArray[np.float64]
@@ -44,23 +45,25 @@ class RtdeRobot(Robot):
     """
 
     def __init__(
-        self, host: str, model: RobotModel, settings: RtdeSettings | None = None, sensor: WrenchSource | None = None
+        self,
+        host: str,
+        model: RobotModel,
+        settings: RtdeSettings | None = None,
+        sensor: WrenchSource | None = None,
+        second: WrenchSource | None = None,
     ) -> None:
         self.host, self.model, self.settings = host, model, settings or RtdeSettings()
-        if (self.settings.sensor == "external") != (sensor is not None):
-            raise RobotError("an external sensor needs both: the setting sensor='external' and the sensor itself.")
-        self.sensor = sensor
+        self._wrenches = Wrenches(self.settings, sensor, second)
+        self.sensor, self.second = sensor, self._wrenches.second
         self.period = 0.002  # [s]; known better after connect
         self.reason = ""  # why the arm takes no commands, in plain words
         self._info: RobotInfo | None = None
         self._link: Link | None = None
         self.beat = Beat(self.period, self.settings.state_patience)
-        self._builtin: rtde_tool.BuiltinWrench | None = None
         self._driving = False  # commands are streamed and the watchdog is armed
         self._lost_while_driving = False
         self._status = Status.OK
         self._refused = False
-        self._zero = np.zeros(6)  # of the raw wrench
         self._rest = np.zeros(6)
         self._fields: SampleFields | None = None
         self._command: Any = None
@@ -73,18 +76,18 @@ class RtdeRobot(Robot):
         s = self.settings
         self.close()
         ready = check_ready(self.host, self.model, s.connect_timeout, s.power_on, s.take_over)
-        if s.sensor == "raw" and ready.version < RAW_WRENCH_SINCE:
+        if s.own == "raw" and ready.version < RAW_WRENCH_SINCE:
             raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
         self.period = 1.0 / ready.rate
-        link = self._link = Link(self.host, ready.version, s.sensor, s.rt_priority)
+        link = self._link = Link(self.host, ready.version, s.own, s.rt_priority)
         try:
             sentences = [*ready.sentences, *rtde_tool.apply(link, s)]
-            self._builtin = rtde_tool.builtin_wrench(link, self.model, s, cb3=ready.version[0] <= 3)
+            self._wrenches.builtin = rtde_tool.builtin_wrench(link, self.model, s, cb3=ready.version[0] <= 3)
             self._begin(link)
-            if self._builtin is not None:
+            if self._wrenches.builtin is not None:
                 sentences += rtde_tool.doubts(self._mean_wrench(link, 20)[:3])
-            if self.sensor is not None:
-                self.sensor.start()
+            for device in self._wrenches.devices:
+                device.start()
         except BaseException:
             self.close()
             raise
@@ -98,6 +101,12 @@ class RtdeRobot(Robot):
     def source(self) -> str:
         """Where the wrench comes from, as sensor.source has it."""
         return self.settings.sensor if self.sensor is None else self.sensor.source
+
+    @property
+    def second_source(self) -> str:
+        """The same of the second sensor; empty: there is none."""
+        device = self._wrenches.second_sensor
+        return self.settings.second if device is None else device.source
 
     def clock(self) -> RobotClock:
         return RobotClock(self)
@@ -124,14 +133,8 @@ class RtdeRobot(Robot):
         fields.qd[:] = qd
         fields.stamp_ns[0] = self._epoch_ns + round(timestamp * 1e9)
         silence = self.beat.silence
-        fields.joint_age[0] = fields.wrench_age[0] = silence
-        if self.sensor is not None:
-            fields.wrench[:], fields.wrench_age[0] = self.sensor.latest()
-        elif self._builtin is not None:
-            self._builtin.to_flange(fields.q, np.array(wrench), fields.wrench)
-        else:
-            fields.wrench[:] = wrench
-            fields.wrench -= self._zero
+        fields.joint_age[0] = silence
+        fields.wrench_age[0] = self._wrenches.read(fields.q, wrench, silence, fields.wrench)
         fields.external_status[0] = self._status = self._judge(link, silence)
         if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
             self._kept_alive = time.monotonic()
@@ -185,11 +188,11 @@ class RtdeRobot(Robot):
             raise RobotError("zeroing the sensor takes some cycles: stop the arm first.")
         if max(abs(speed) for speed in link.state()[2]) > AT_REST:
             raise RobotError("the arm is moving: the sensor can be zeroed at standstill only.")
-        if self.sensor is not None:
-            self.sensor.zero()
-        elif self.settings.sensor == "raw":
-            self._zero = self._mean_wrench(link, 50)
-        elif not link.call("zeroFtSensor"):
+        for device in self._wrenches.devices:
+            device.zero()
+        if self.settings.own == "raw":
+            self._wrenches.zero = self._mean_wrench(link, 50)
+        elif self.settings.own == "builtin" and not link.call("zeroFtSensor"):
             raise RobotError("the robot did not zero its sensor; is its program running?")
 
     @property
@@ -213,8 +216,8 @@ class RtdeRobot(Robot):
         self.beat.end()
         if link is not None:
             link.close()
-            if self.sensor is not None:
-                self.sensor.stop()
+            for device in self._wrenches.devices:
+                device.stop()
 
     # -- inside -------------------------------------------------------------------------------------------------
 

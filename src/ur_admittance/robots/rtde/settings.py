@@ -34,6 +34,7 @@ class WrenchSource(Protocol):
 class RtdeSettings:
     command: Literal["speed", "servo"] = "speed"  # speedJ streaming, or servoJ (positions, about 30 ms slower)
     sensor: Literal["builtin", "raw", "external"] = "builtin"
+    second: Literal["", "builtin", "raw", "external"] = ""  # another force sensor beside it; empty: none
     payload_kg: float | None = None  # None: leave what the robot has
     payload_cog: Three = (0.0, 0.0, 0.0)  # [m] flange frame
     tcp: Six | None = None  # [m], rotation vector [rad], flange frame; None: leave what the robot has
@@ -50,11 +51,18 @@ class RtdeSettings:
     def __post_init__(self) -> None:
         _need(self.command in ("speed", "servo"), f"command = {self.command!r}", "'speed' or 'servo'")
         _need(self.sensor in ("builtin", "raw", "external"), f"sensor = {self.sensor!r}", "builtin, raw or external")
+        one = self.second and "external" not in (self.sensor, self.second)
+        _need(not one, f"second = {self.second!r}", f"an external sensor: {self.sensor} is the same one in the wrist")
         _need(self.payload_kg is None or 0.0 <= self.payload_kg <= 100.0, f"payload = {self.payload_kg} kg", "0 to 100")
         _need(0.1 <= self.watchdog_hz <= 125.0, f"watchdog = {self.watchdog_hz} Hz", "0.1 to 125")
         _need(0.5 <= self.stop_deceleration <= 40.0, f"stop = {self.stop_deceleration} rad/s2", "0.5 to 40")
         _need(0.03 <= self.lookahead <= 0.2, f"lookahead = {self.lookahead} s", "0.03 to 0.2")
         _need(100.0 <= self.gain <= 2000.0, f"gain = {self.gain}", "100 to 2000")
+
+    @property
+    def own(self) -> Literal["builtin", "raw", "external"]:
+        """Which wrench the robot itself sends; external: none."""
+        return self.sensor if self.sensor != "external" else self.second or "external"
 
 
 def _need(condition: bool, what: str, allowed: str) -> None:

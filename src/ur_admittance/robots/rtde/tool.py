@@ -30,9 +30,9 @@ def apply(link: Link, settings: RtdeSettings) -> list[str]:
         raise RobotError("the robot did not accept the TCP offset.")
     if s.payload_kg is not None and not link.call("setPayload", s.payload_kg, list(s.payload_cog)):
         raise RobotError(f"the robot did not accept the payload of {s.payload_kg} kg.")
-    if s.sensor == "raw":
+    if s.own == "raw":
         return ["The raw wrench holds the tool's weight: calibrate tool.mass and tool.center_of_mass."]
-    if s.sensor == "external":
+    if s.own == "external":
         return ["The wrench comes from an external sensor: calibrate tool.mass and tool.center_of_mass."]
     payload = link.payload() if s.payload_kg is None else (s.payload_kg, list(s.payload_cog))
     if payload is None:
@@ -69,7 +69,7 @@ class BuiltinWrench:
 
 def builtin_wrench(link: Link, model: RobotModel, settings: RtdeSettings, cb3: bool) -> BuiltinWrench | None:
     """The conversion of actual_TCP_force, when that is the source."""
-    if settings.sensor != "builtin":
+    if settings.own != "builtin":
         return None
     if not cb3:
         return BuiltinWrench(model)
@@ -93,10 +93,15 @@ def doubts(force: np.ndarray) -> list[str]:
     ]
 
 
-def check_parameters(parameters: Parameters, source: str) -> None:
+def check_parameters(parameters: Parameters, source: str, second: str = "") -> None:
     """A calibration holds for its own source. Without one, the built-in wrench is compensated and given about the
-    flange: neither may be done twice."""
+    flange: neither may be done twice. second: source of the second sensor, empty: none."""
     calibrated = parameters.sensor.source
+    if parameters.second.source != second:
+        raise RobotError(
+            f"second.source = {parameters.second.source or '(empty)'}: but the arm was connected with "
+            f"{second or 'no second sensor'}; run with --second, or change the parameter."
+        )
     if calibrated and calibrated != source:
         raise RobotError(
             f"sensor.source = {calibrated}: tool and bias were calibrated with it, so the wrench of {source} would be "

@@ -81,6 +81,7 @@ class TelemetryWriter:
         self._head = 0
         self._texts = 0
         self._params_count = 0
+        self._last_remark = ""
         self._controller: Controller | None = None
         self._loop: Record | None = None
 
@@ -89,7 +90,9 @@ class TelemetryWriter:
             self._bind(controller, loop)
         if self._revision[0] != self._last_revision or self._sequence[0] == 1:
             self._publish_params(controller)
-        if self._mode[0] != self._last_mode or self._status[0] != self._last_status:
+        remark = getattr(controller, "remark", "")
+        if self._mode[0] != self._last_mode or self._status[0] != self._last_status or remark is not self._last_remark:
+            self._last_remark = remark
             self._publish_reason(controller)
         head = self._head + 1
         slot = head % self.slots

@@ -1,0 +1,45 @@
+"""Where the wrenches of a UR come from: its own sensor, an external one, or both."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.control.fusion import SECOND
+from ur_admittance.core.records import new
+from ur_admittance.errors import RobotError
+from ur_admittance.robots.rtde.settings import RtdeSettings, WrenchSource
+from ur_admittance.robots.rtde.tool import BuiltinWrench
+
+Array = NDArray[np.float64]
+
+
+class Wrenches:
+    """sensor, second: the external ones, None where the robot's own is used, or none."""
+
+    def __init__(self, settings: RtdeSettings, sensor: WrenchSource | None, second: WrenchSource | None) -> None:
+        for name, device in (("sensor", sensor), ("second", second)):
+            if (getattr(settings, name) == "external") != (device is not None):
+                raise RobotError(f"an external sensor needs both: the setting {name}='external' and the sensor itself.")
+        self.settings, self.sensor, self.second_sensor = settings, sensor, second
+        self.devices = [device for device in (sensor, second) if device is not None]
+        self.second = new(SECOND) if settings.second else None  # readings of the second sensor
+        self.builtin: BuiltinWrench | None = None
+        self.zero = np.zeros(6)  # of the raw wrench
+
+    def read(self, q: Array, own: Any, silence: float, wrench: Array) -> float:
+        """Fill `wrench`, and `second` if there is one; returns the age of the first [s]. own: what the robot sent."""
+        if self.second is not None:
+            self.second["age"] = self._take(self.second_sensor, q, own, silence, self.second["wrench"][0])
+        return self._take(self.sensor, q, own, silence, wrench)
+
+    def _take(self, device: WrenchSource | None, q: Array, own: Any, silence: float, wrench: Array) -> float:
+        if device is not None:
+            wrench[:], age = device.latest()
+            return age
+        if self.builtin is not None:
+            self.builtin.to_flange(q, np.array(own), wrench)
+        else:
+            wrench[:] = own
+            wrench -= self.zero
+        return silence
