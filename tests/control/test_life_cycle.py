@@ -77,7 +77,7 @@ def test_a_fault_is_left_by_reset_and_activation_without_motion(bench, record_pr
     assert b.controller.mode == Mode.INACTIVE
     b.controller.activate()
     speed = np.abs(b.run(0.3)).max()
-    record_property("joint speed [rad/s]", speed)
+    record_property("joint speed [rad/s]", float(speed))
     assert speed < 1e-9
     assert b.controller.mode == Mode.ACTIVE
 
@@ -227,7 +227,7 @@ def test_memory_is_flat_over_ten_thousand_updates(bench, record_property):
         update()
     last = tracemalloc.get_traced_memory()[0]
     tracemalloc.stop()
-    record_property("bytes that 10,000 updates leave", last - first)
+    record_property("bytes that 10,000 updates leave", float(last - first))
     assert last - first < 10_000  # bytes: less than one per update; the drift monitor's window fills slowly
 
 

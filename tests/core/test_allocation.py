@@ -42,6 +42,6 @@ def test_a_tick_allocates_nothing_in_any_mode(ideal_arm, allocations, record_pro
         most = max(most, allocations() - before)
         sample["q"] = command["q"]
         modes |= set(command["mode"].tolist())
-    record_property("allocations of a call with 200 ticks", most)
+    record_property("allocations of a call with 200 ticks", float(most))
     assert most <= 4  # the four arrays on their way from Python
     assert modes == {Mode.ACTIVE, Mode.FAULT}

@@ -131,7 +131,7 @@ def test_distances_agree_with_a_collision_library(record_property: Callable[[str
             if theirs > deep:  # an axis inside a box has no single nearest point
                 assert ours[pair] == pytest.approx(theirs, abs=AGREEMENT), [BODIES[body] for body in pair]
                 compared, apart = compared + 1, max(apart, abs(ours[pair] - theirs))
-    record_property("apart [mm]", 1e3 * apart)
+    record_property("apart [mm]", float(1e3 * apart))
     assert compared > 25 * SWEEP
 
 

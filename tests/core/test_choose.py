@@ -176,7 +176,7 @@ def test_the_solution_is_that_of_a_general_solver(record_property):
         apart = max(apart, np.abs(moment.J @ (qd - other)).max())
         assert moment.J @ qd == pytest.approx(moment.J @ other, abs=2e-6), seed
         assert qd == pytest.approx(other, abs=2e-4), seed
-    record_property("apart [m/s, rad/s]", apart)
+    record_property("apart [m/s, rad/s]", float(apart))
     assert compared > 0.3 * CASES
 
 
@@ -202,7 +202,7 @@ def test_every_bound_holds_or_the_arm_brakes_along_its_motion(record_property):
             assert np.linalg.norm(change[own]) <= allowed * 1.00001, seed
             allowed = max(p["max_velocity"][part], np.linalg.norm((moment.J @ brake)[own]))
             assert np.linalg.norm(twist[own]) <= allowed * 1.00001, seed
-    record_property("beyond a bound [m/s, rad/s]", over)
+    record_property("beyond a bound [m/s, rad/s]", float(over))
     assert braking < 0.2 * CASES  # bounds seldom contradict each other
 
 
@@ -239,7 +239,7 @@ def test_a_path_that_the_joints_bend_is_no_reason_to_exceed_the_acceleration_of_
         share = np.linalg.norm((twist - s["twist"])[:3]) / most
         largest = max(largest, share)
         assert share <= 1.001, seed
-    record_property("share of the acceleration", largest)
+    record_property("share of the acceleration", float(largest))
     assert tempted > 0.4 * CASES
 
 

@@ -184,9 +184,9 @@ def test_no_joint_bound_is_exceeded_in_a_random_walk(ideal_arm, sweep, robot, re
     speed, acceleration, outside = random_walk(
         arm.params, arm.state, sample, command, changes, wrenches, twists, requests
     )
-    record_property("share of the speed", speed)
-    record_property("share of the acceleration", acceleration)
-    record_property("outside [rad]", outside)
+    record_property("share of the speed", float(speed))
+    record_property("share of the acceleration", float(acceleration))
+    record_property("outside [rad]", float(outside))
     assert 0.99 < speed <= 1.0 + 1e-9  # the bounds are really reached
     assert acceleration <= 1.0 + 1e-6
     assert outside <= 1e-9
@@ -207,8 +207,8 @@ def test_hard_pushes_from_any_pose_keep_speed_and_acceleration_of_the_tool(ideal
         fastest = np.maximum(fastest, np.linalg.norm(twist, axis=2).max(axis=0))
         accelerations.append(np.linalg.norm(np.diff(twist, axis=0), axis=2) / arm.dt)
     hardest = (np.concatenate(accelerations) / arm.p["max_acceleration"]).max()
-    record_property("share of the speed", (fastest / arm.p["max_velocity"]).max())
-    record_property("share of the acceleration", hardest)
+    record_property("share of the speed", float((fastest / arm.p["max_velocity"]).max()))
+    record_property("share of the acceleration", float(hardest))
     assert (fastest / arm.p["max_velocity"] > 0.99).all()  # the bounds are really reached
     assert (fastest / arm.p["max_velocity"] < 1.02).all()
     assert hardest < 1.05

@@ -83,8 +83,8 @@ def test_no_wall_is_crossed_whatever_the_hand_does(ideal_arm, sweep, record_prop
         log = arm.run(2.0, push=push)
         deepest = max(deepest, (np.abs(log["p_tcp"] - p0) - 0.08).max())
         hardest = max(hardest, accelerations(log)[0].max())
-    record_property("behind a wall [mm]", 1e3 * deepest)
-    record_property("share of the acceleration", hardest / 5.0)
+    record_property("behind a wall [mm]", float(1e3 * deepest))
+    record_property("share of the acceleration", float(hardest / 5.0))
     assert deepest < 1e-4
     assert hardest <= 5.0 * (1 + 1e-6)
 
@@ -168,7 +168,7 @@ def test_leaving_the_active_mode_brakes_inside_all_limits(ideal_arm, event, reco
         log = arm.run(0.5)
         assert arm.s["mode"] == Mode.FAULT
     log = np.concatenate([before, log])
-    record_property("share of the acceleration", accelerations(log)[0].max() / 5.0)
+    record_property("share of the acceleration", float(accelerations(log)[0].max() / 5.0))
     assert accelerations(log)[0].max() <= 5.0 * 1.02  # braking along the joints adds the curvature of the path
     assert jumps(log) <= 20.0 * (1 + 1e-9)
     assert not log["qd"][-1].any()
@@ -183,7 +183,7 @@ def test_activation_and_reset_move_nothing(ideal_arm, record_property):
     assert arm.s["mode"] == Mode.FAULT
     log = np.concatenate([arm.run(0.1, request=Request.RESET_FAULT), arm.run(0.1, request=Request.ACTIVATE)])
     assert arm.s["mode"] == Mode.ACTIVE
-    record_property("joint speed [rad/s]", np.abs(log["qd"]).max())
+    record_property("joint speed [rad/s]", float(np.abs(log["qd"]).max()))
     assert np.abs(log["qd"]).max() < 1e-12
 
 
@@ -196,7 +196,7 @@ def test_an_arm_that_was_moved_while_inactive_is_not_sent_back(ideal_arm, record
     tick(arm.params, arm.state, u, command)
     assert command[0]["mode"] == Mode.ACTIVE
     assert command[0]["q"] == pytest.approx(u[0]["q"], abs=1e-12)
-    record_property("joint speed [rad/s]", np.abs(command[0]["qd"]).max())
+    record_property("joint speed [rad/s]", float(np.abs(command[0]["qd"]).max()))
     assert np.abs(command[0]["qd"]).max() < 1e-12
 
 

@@ -203,7 +203,7 @@ def test_a_live_change_of_the_law_makes_a_fiftieth_of_the_step_that_it_makes_wit
         arm.set(**change)
         qd = np.concatenate([log["qd"][-2:], arm.run(0.1, push=10 * X)["qd"]])
         steps.append(np.abs(np.diff(qd, n=2, axis=0)).max() / arm.dt)  # [rad/s2] from one cycle to the next
-    record_property("of the step without a ramp", steps[0] / steps[1])
+    record_property("of the step without a ramp", float(steps[0] / steps[1]))
     assert steps[0] < steps[1] / 50.0
     assert steps[1] > 0.3
 

@@ -97,7 +97,7 @@ def test_an_arm_that_is_pushed_into_itself_keeps_its_clearance(ideal_arm, sweep,
         acting = log["limits"] & Limit.COLLISION != 0
         closest.append(log["near_distance"][acting].min(initial=1.0))
         hit |= {tuple(pair) for pair in log["near"][acting].tolist()}
-    record_property("clearance of 10 mm, less [mm]", 10.0 - 1e3 * min(closest))
+    record_property("clearance of 10 mm, less [mm]", float(10.0 - 1e3 * min(closest)))
     assert min(closest) > 0.01 - 3e-4
     assert len(hit) >= 3, "the tool is pushed against several links"
 
@@ -125,7 +125,7 @@ def test_fast_motions_from_any_side_keep_the_clearance_to_a_box(ideal_arm, sweep
         first, near = log["near_distance"][0], log["near"][:, 0] > 0
         if first == 0.0 or first > 0.01:
             closest.append(log["near_distance"][near].min(initial=1.0))
-    record_property("clearance of 10 mm, less [mm]", 10.0 - 1e3 * min(closest))
+    record_property("clearance of 10 mm, less [mm]", float(10.0 - 1e3 * min(closest)))
     assert min(closest) > 0.01 - 3e-4
     assert np.mean(np.array(closest) < 0.012) > 0.3, "many of them do get there"
 
@@ -144,7 +144,7 @@ def test_a_stop_at_any_moment_keeps_the_clearance_and_all_accelerations(ideal_ar
         closest.append(min(nearest(arm.params, q) for q in log["q"][::5]))
         assert (np.abs(np.diff(log["qd"], axis=0)).max(axis=0) / arm.dt <= arm.p["joint_acceleration"] * 1.000001).all()
         assert np.linalg.norm(np.diff(log["twist"][:, :3], axis=0), axis=1).max() / arm.dt <= 5.0 * 1.05
-    record_property("clearance of 10 mm, less [mm]", 10.0 - 1e3 * min(closest))
+    record_property("clearance of 10 mm, less [mm]", float(10.0 - 1e3 * min(closest)))
     assert min(closest) > 0.01 - 3e-4
 
 

@@ -264,7 +264,7 @@ def test_realtime_publishing_is_not_delayed_by_readers_that_are_slow_stopped_or_
             assert good.lost == lost
         os.kill(stopped.pid, signal.SIGCONT)
         assert slow.poll() is None
-    record_property("median of publishing [us]", 1e6 * together)
+    record_property("median of publishing [us]", float(1e6 * together))
     assert together < 5.0 * alone + 20e-6
     assert together < 0.5e-3  # a quarter of the cycle even on a machine that is busy with other things
 

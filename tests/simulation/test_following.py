@@ -37,7 +37,7 @@ def test_an_arm_that_sags_by_more_than_20_mrad_does_not_sink(softness, record_pr
         assert lead(trace)[-1] > 0.02
     assert trace.command["mode"][-1] == Mode.ACTIVE
     z = trace.command["p_tcp"][:, 2]
-    record_property("sunk in 5 s [mm]", 1e3 * np.ptp(z[-2500:]))
+    record_property("sunk in 5 s [mm]", float(1e3 * np.ptp(z[-2500:])))
     assert np.ptp(z[-2500:]) < 1e-4  # [m] in the last 5 s
 
 
@@ -77,7 +77,7 @@ def test_after_a_stop_of_the_robot_the_next_command_starts_at_the_arm(kind, seco
     back = round((0.7 + seconds) / trace.period)
     assert trace.command["mode"][back - 2] == Mode.FAULT
     moved = np.abs(trace.command["q"][back] - trace.sample["q"][back]).max()
-    record_property("from the arm [rad]", moved)
+    record_property("from the arm [rad]", float(moved))
     assert moved <= 0.02
     before = np.abs(trace.sample["qd"][: back - 2]).max()
     assert np.abs(trace.sample["qd"][back + 1 :]).max() <= before
@@ -102,7 +102,7 @@ def test_the_command_waits_for_a_blocked_arm_then_it_is_a_fault(speed, record_pr
     assert log["status"][fault] == Status.NOT_FOLLOWING
     fastest = np.abs(log["qd"]).max()
     braking = 0.5 * fastest**2 / 5.0  # [rad] at the tool's acceleration limit and 1 m of lever
-    record_property("ahead of the arm [rad]", apart.max())
+    record_property("ahead of the arm [rad]", float(apart.max()))
     assert apart.max() <= 2.0 * BOUND + 0.1 * fastest + braking
     late = np.abs(log["qd"][: fault + 1]).max(axis=1)
     assert late[fault] < 0.75 * fastest  # it was waiting, within the braking that is planned for the tool

@@ -213,5 +213,5 @@ def test_an_arm_that_ignores_its_retreat_is_led_by_no_more_than_the_following_er
     bound = Parameters().safety.max_following_error
     assert log["status"][-1] == Status.NOT_FOLLOWING
     assert 0.5 * bound < np.abs(log["q"] - log["q"][0]).max() <= bound + 0.02
-    record_property("ahead of the arm [rad]", np.abs(log["q"] - log["q"][0]).max())
+    record_property("ahead of the arm [rad]", float(np.abs(log["q"] - log["q"][0]).max()))
     assert not log["qd"][-1].any()

@@ -12,17 +12,15 @@ from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
 from ur_admittance.params.relations import at_probe
 from ur_admittance.params.schema import Safety
+from ur_admittance.params.sensors import Second
 
 FIXED_WHILE_CONFIGURED = (
-    "joints",
-    "base_link",
-    "tip_link",
-    "ft_frame",
-    "control_rate",
-    "sensor.source",
-    "second.source",
-)
-FIXED_WHILE_ACTIVE = ("gravity", "sensor.sign", "sensor.rotation", "sensor.position")  # nobody remounts a moving arm
+    "joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source", "second.source"
+)  # fmt: skip
+FIXED_WHILE_ACTIVE = (  # nobody remounts a moving arm
+    "gravity", "sensor.sign", "sensor.rotation", "sensor.position",
+    *(f"second.{name}" for name in Second.model_fields if name != "source"),
+)  # fmt: skip
 FELT_THROUGH = ("sensor.bias", "tool.mass", "tool.center_of_mass")  # what is taken off the reading
 FELT_BY = (  # what makes a wrong zero move the arm that did not do so before
     "admittance.min_motion_threshold", "admittance.min_motion_threshold_torque", "admittance.force_axes",
@@ -42,7 +40,7 @@ def check_live(present: Parameters, wanted: Parameters, active: bool = False) ->
     for name in changed:
         if name in FIXED_WHILE_CONFIGURED:
             raise ParameterError(f"{name}: changes only while unconfigured; call cleanup() first.", name)
-        if active and (name in FIXED_WHILE_ACTIVE or name.startswith("second.")):
+        if active and name in FIXED_WHILE_ACTIVE:
             raise ParameterError(f"{name}: changes only while the arm is not active; deactivate first.", name)
         if active and name == "tool.tcp" and at_probe(present):
             raise ParameterError(
