@@ -101,7 +101,7 @@ def test_a_calibrated_arm_runs_as_the_file_says_and_yields_to_a_push(walk):
 def test_settings_of_the_connection_are_reached_from_the_command_line():
     for given, sentence in (
         ("command=fast", "robot setting command = 'fast': input should be 'speed' or 'servo'"),
-        ("speed=1", "robot setting speed: is unknown; must be one of command, sensor, payload_kg"),
+        ("speed=1", "robot setting speed: is unknown; must be one of command, sensor, second, payload_kg"),
         ("gain=9", "robot setting gain = 9.0: must be 100 to 2000"),
     ):
         code, output = ask("run", "--robot", "127.0.0.1", "--yes", "--connection", given)
