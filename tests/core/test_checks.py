@@ -137,7 +137,7 @@ def test_no_range_is_upside_down(params, low, high):
 
 def test_memory_that_was_overwritten_is_not_trusted():
     for name, good, bad in (
-        ("mode", 3, (-1, 4)), ("status", 25, (-1, 26)), ("ramp", 1.0, (-0.1, 1.1, math.nan)),
+        ("mode", 3, (-1, 4)), ("status", int(max(Status)), (-1, int(max(Status)) + 1)), ("ramp", 1.0, (-0.1, 1.1, math.nan)),
         ("quiet_time", 0.0, (-1.0,)), ("waiting_time", 0.0, (-1.0,)), ("trail_count", TRAIL, (-1, TRAIL + 1)),
         ("trail_newest", TRAIL - 1, (-1, TRAIL)), ("offset", 0.1, (math.inf, math.nan, 1e10)),
         ("singular_vectors", 1.0, (math.nan,)),
