@@ -7,7 +7,7 @@ import pytest
 
 from ur_admittance.core.checks import check_params, check_state
 from ur_admittance.core.compile import kernel, record
-from ur_admittance.core.records import PARAMS, STATE, TRAIL, new
+from ur_admittance.core.records import PARAMS, STATE, TRAIL, Mode, Status, new
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
@@ -137,7 +137,8 @@ def test_no_range_is_upside_down(params, low, high):
 
 def test_memory_that_was_overwritten_is_not_trusted():
     for name, good, bad in (
-        ("mode", 3, (-1, 4)), ("status", int(max(Status)), (-1, int(max(Status)) + 1)), ("ramp", 1.0, (-0.1, 1.1, math.nan)),
+        ("mode", max(Mode), (-1, max(Mode) + 1)), ("status", max(Status), (-1, max(Status) + 1)),
+        ("ramp", 1.0, (-0.1, 1.1, math.nan)),
         ("quiet_time", 0.0, (-1.0,)), ("waiting_time", 0.0, (-1.0,)), ("trail_count", TRAIL, (-1, TRAIL + 1)),
         ("trail_newest", TRAIL - 1, (-1, TRAIL)), ("offset", 0.1, (math.inf, math.nan, 1e10)),
         ("singular_vectors", 1.0, (math.nan,)),
