@@ -12,10 +12,10 @@ assignment into a log or a shared-memory ring, and that a replay compares bit fo
 Six-vectors are linear first. ``*_base`` means axes of the base frame, ``*_control`` axes of the control frame.
 """
 
+import os
 from enum import IntEnum, IntFlag
 
 import numpy as np
-from numba import config
 
 from .contact_record import CONTACT
 from .known_record import KNOWN
@@ -323,7 +323,10 @@ COMMAND = np.dtype(
 )
 
 
+PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # asked here: the page has records and no compiler
+
+
 def new(dtype: np.dtype, count: int = 1) -> np.ndarray:
     """An array of zeroed records, as tick() takes it. array[0] is a view whose fields can be read and set by name."""
     records = np.zeros(count, dtype)
-    return records.view(np.recarray) if config.DISABLE_JIT else records  # fields as attributes, as in compiled code
+    return records.view(np.recarray) if PLAIN else records  # fields as attributes, as in compiled code
