@@ -48,6 +48,8 @@ class CartesianPath:
             raise ParameterError("path points: must be finite numbers.")
         if not 0.0 < speed < np.inf:
             raise ParameterError(f"path speed = {speed} m/s: must be > 0.")
+        if not isinstance(relative, bool):  # "False" would be true
+            raise ParameterError(f"path relative = {relative}: must be true or false.")
         self.speed, self.relative = speed, relative
         self.done = False
 
