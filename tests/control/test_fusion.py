@@ -319,6 +319,16 @@ def test_zeroing_takes_both_readings_and_leaves_a_silent_sensor_alone() -> None:
     assert set(pair.fusion.zeros(zeroed, Mode.INACTIVE)) == {"sensor.bias"}
 
 
+def test_zeroing_leaves_a_sensor_alone_that_was_dropped_for_its_noise() -> None:
+    """Its mean of 0.1 s was 1.6 N off, and when the noise ended it was used again with that zero."""
+    pair = Pair()
+    pair.run(2.0, 0.0, 0.0)
+    for _ in range(1000):
+        pair.cycle(pair.rng.normal(0.0, 15.0), 0.0)
+    assert "noisy" in pair.fusion.remark
+    assert set(pair.fusion.zeros(pair.parameters, Mode.INACTIVE)) == {"second.bias"}
+
+
 def test_same_inputs_give_the_same_bits() -> None:
     a, b = Pair(seed=4), Pair(seed=4)
     for k in range(2000):
