@@ -25,8 +25,11 @@ def folder(tmp_path, monkeypatch):
         "class Wave:\n    behind = False\n    def __init__(self, size=0.0): self.size = size\n"
         "    def start(self, controller, command): ...\n    def update(self): ...\n"
         "class Half:\n    behind = True\n    def update(self): ...\n"
+        "class Picky:\n    def __init__(self): raise RuntimeError('no camera')\n"
         "NUMBER = 3\n"
     )
+    (tmp_path / "broken_for_a_test.py").write_text("def stage(:\n")
+    (tmp_path / "empty.txt").touch()
     return tmp_path
 
 
@@ -59,6 +62,13 @@ WRONG = {
     "mine_for_a_test:Wawe": "cannot be loaded .*Wawe",
     "mine_for_a_test:NUMBER": "NUMBER must be a class or a function",
     "mine_for_a_test:Half": "stage Half: has no method start",
+    "path:points.txt,speed=0.1,relative=False": "path relative = False: must be true or false",
+    "path:points.txt,speed=0.1,speed=0.5": "speed is given twice",
+    "path:points.txt,speed=0.1,points=3": "the points come from the file",
+    "path:empty.txt,speed=0.1": r"shape is \(0, 1\), must be \(n, 3\)",
+    "mine_for_a_test:Picky": "cannot be made .RuntimeError: no camera",
+    "broken_for_a_test:Stage": "cannot be loaded .SyntaxError: ",
+    ".mine_for_a_test:Half": "cannot be loaded .TypeError: ",
 }
 
 

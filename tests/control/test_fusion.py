@@ -190,6 +190,17 @@ def test_noise_is_dropped_but_shaking_of_the_tool_is_not() -> None:
     assert "noisy" in pair.fusion.remark
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_sensor_that_jumps_is_not_believed_because_the_other_one_is_quiet(which: int) -> None:
+    """One without noise, or with a coarse resolution, repeats its reading at rest as one that is stuck does."""
+    pair, quiet = Pair(), np.zeros(6)
+    for k in range(1000):
+        loud = 20.0 if k >= 500 else 0.0
+        felt = pair.cycle(*((loud, quiet) if which == 0 else (quiet, loud)))
+        assert abs(felt) < 5.0 * NOISE
+    assert pair.status == Status.SENSORS_DISAGREE
+
+
 def test_what_cannot_be_decided_stops_the_arm_and_names_both_values() -> None:
     pair = Pair()
     pair.run(0.5, 0.0, 0.0)
@@ -317,6 +328,16 @@ def test_zeroing_takes_both_readings_and_leaves_a_silent_sensor_alone() -> None:
     assert np.abs(pair.fusion.memory["difference"]).max() < 1e-9
     pair.run(0.2, 1.0, 3.0, ages=(0.0, 1.0))
     assert set(pair.fusion.zeros(zeroed, Mode.INACTIVE)) == {"sensor.bias"}
+
+
+def test_zeroing_leaves_a_sensor_alone_that_was_dropped_for_its_noise() -> None:
+    """Its mean of 0.1 s was 1.6 N off, and when the noise ended it was used again with that zero."""
+    pair = Pair()
+    pair.run(2.0, 0.0, 0.0)
+    for _ in range(1000):
+        pair.cycle(pair.rng.normal(0.0, 15.0), 0.0)
+    assert "noisy" in pair.fusion.remark
+    assert set(pair.fusion.zeros(pair.parameters, Mode.INACTIVE)) == {"second.bias"}
 
 
 def test_same_inputs_give_the_same_bits() -> None:

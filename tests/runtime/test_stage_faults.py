@@ -193,3 +193,31 @@ def test_a_stage_in_front_begins_with_every_activation_and_leaves_nothing_behind
     assert twists[0] == 0.0
     assert twists[300] == 0.0  # the first active tick of the second run: the stage has not begun yet
     assert twists[302] == 0.05
+
+
+def sneak(command, cycle):
+    """Angles that move at 3 rad/s beside speeds that say nothing of it."""
+    if cycle > 200:
+        command["q"][0] += 3.0 * DT * (cycle - 200)
+
+
+def test_a_stage_that_moves_the_angles_but_not_the_speeds_is_not_sent_either(controller):
+    robot = Braked()
+    with pytest.raises(LoopError, match=r"stage mine: the tool moves at 1.* m/s, at most 0.75 is allowed"):
+        run(controller, robot, robot.clock(), duration=2.0, stages=[Behind(sneak)])
+
+
+def test_a_stage_that_moves_the_angles_of_an_arm_at_rest_is_stopped(controller):
+    robot, cycle = NullRobot(), [0]
+
+    def creep(command, now):
+        command["q"] += 1e-5 * now
+
+    def release(c):
+        cycle[0] += 1
+        if cycle[0] == 100:
+            c.deactivate()
+
+    with pytest.raises(LoopError, match=r"stage mine: the joints still move 0.5 s after the law has stopped them"):
+        run(controller, robot, robot.clock(), duration=5.0, on_tick=release, stages=[Behind(creep)])
+    assert cycle[0] < 100 + (0.5 + 0.1) / DT

@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import json
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -23,7 +24,7 @@ import numpy as np
 from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoother
 from ur_admittance.errors import ParameterError
 from ur_admittance.runtime.interfaces import Stage
-from ur_admittance.runtime.stages import check_stage
+from ur_admittance.runtime.stages import check_stage, sentence_of
 
 BUILT_IN: dict[str, Callable[..., Stage]] = {"follower": JointFollower, "smoother": Smoother}
 KNOWN = "follower, smoother, path:FILE,speed=0.05, or module:Name of your own"
@@ -36,9 +37,15 @@ def build_stages(names: Sequence[str]) -> list[Stage]:
 
 def _build(text: str) -> Stage:
     name, *settings = (part.strip() for part in text.split(","))
-    options = dict(_setting(text, setting) for setting in settings)
+    options: dict[str, Any] = {}
+    for key, value in (_setting(text, setting) for setting in settings):
+        if key in options:
+            raise ParameterError(f"stage {text!r}: {key} is given twice.")
+        options[key] = value
     kind, _, rest = name.partition(":")
     if kind == "path":
+        if "points" in options:
+            raise ParameterError(f"stage {text!r}: the points come from the file.")
         options["points"] = _points(text, rest)
         make: Callable[..., Any] = CartesianPath
     elif name in BUILT_IN:
@@ -53,6 +60,8 @@ def _build(text: str) -> Stage:
         raise ParameterError(f"stage {text!r}: {error}") from None
     except (TypeError, ValueError) as error:
         raise ParameterError(f"stage {text!r}: cannot be made ({error}).") from None
+    except Exception as error:  # of a class that is not ours
+        raise ParameterError(f"stage {text!r}: cannot be made ({sentence_of(error)}).") from error
     check_stage(stage)
     return stage
 
@@ -68,7 +77,9 @@ def _setting(text: str, setting: str) -> tuple[str, Any]:
 
 def _points(text: str, file: str) -> Any:
     try:
-        return np.loadtxt(Path(file), ndmin=2, comments="#", delimiter=None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # an empty file: the sentence of the path says it
+            return np.loadtxt(Path(file), ndmin=2, comments="#", delimiter=None)
     except OSError as error:
         raise ParameterError(f"stage {text!r}: the file {file!r} cannot be read ({error}).") from None
     except ValueError as error:
@@ -83,6 +94,8 @@ def _found(text: str, module: str, name: str) -> Callable[..., Any]:
         made = getattr(importlib.import_module(module), name)
     except (ImportError, AttributeError) as error:
         raise ParameterError(f"stage {text!r}: cannot be loaded ({error}).") from None
+    except Exception as error:  # of a module that is not ours
+        raise ParameterError(f"stage {text!r}: cannot be loaded ({sentence_of(error)}).") from error
     if not callable(made):
         raise ParameterError(f"stage {text!r}: {name} must be a class or a function that returns a stage.")
     return made  # type: ignore[no-any-return]

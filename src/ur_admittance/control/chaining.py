@@ -28,7 +28,6 @@ REACHED = 1e-4  # [m] from the last point
 MAX_ACCELERATION = 25.0  # [rad/s2] somewhat more than the tick asks for, or the follower would fall behind
 MAX_JERK = 500.0  # [rad/s3] a UR's own motion profiles stay below this
 LONGEST_SMOOTHING = 0.1  # [s] the arm would lag by more than the law can tell from one that is stuck
-CATCHING_UP = 0.01  # [rad/s] even while the tool is at its speed limit: it gets 10 mm/s faster
 LEAST_SPEED = 1e-4  # [rad/s] above a limit: Ruckig needs room for a joint that is at it
 
 
@@ -49,6 +48,8 @@ class CartesianPath:
             raise ParameterError("path points: must be finite numbers.")
         if not 0.0 < speed < np.inf:
             raise ParameterError(f"path speed = {speed} m/s: must be > 0.")
+        if not isinstance(relative, bool):  # "False" would be true
+            raise ParameterError(f"path relative = {relative}: must be true or false.")
         self.speed, self.relative = speed, relative
         self.done = False
 
@@ -143,7 +144,7 @@ class JointFollower:
         self._otg.delta_time = dt
         # a speed above the limit, which may just have been lowered, is brought down by the tick
         fastest = np.maximum(self._limit, np.abs(qd)) + LEAST_SPEED
-        spare = max(spare_joint_speed(self._params, q, self._twist), CATCHING_UP)
+        spare = spare_joint_speed(self._params, q, self._twist)
         given.max_velocity = np.minimum(fastest - qd, spare).tolist()
         given.min_velocity = np.maximum(-fastest - qd, -spare).tolist()
         given.current_position = (self._q_last - (q - qd * dt)).tolist()

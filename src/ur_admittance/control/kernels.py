@@ -6,6 +6,8 @@ from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import kernel, mat3, mat6, vec3
 from ur_admittance.core.spatial import cross, multiply, norm, rotate_back
 
+CATCHING_UP = 0.05  # of the tool's speed limits, above them: or joints that are late would stay so while it is at one
+
 
 @kernel
 def statistics(samples, mean_q, mean_wrench, spread):
@@ -46,13 +48,13 @@ def without_weight(params, q, raw, reading, R_base_sensor):
 @kernel
 def spare_joint_speed(params, q, twist):
     """By how much every joint at q may be faster than in a motion of the TCP with this twist before one of the tool's
-    speed limits is reached, whatever the directions [rad/s]."""
+    speed limits is reached, whatever the directions [rad/s]; at the limit it is exceeded by CATCHING_UP."""
     p = params[0]
     rotation, position, jacobian = mat3(), vec3(), mat6()
     forward(p.chain_rotation, p.chain_position, q, rotation, position, jacobian)
     lever = 0.0
     for i in range(6):
         lever += math.sqrt(jacobian[0, i] ** 2 + jacobian[1, i] ** 2 + jacobian[2, i] ** 2)
-    linear = p.max_velocity[0] - norm(twist[:3])
-    angular = p.max_velocity[1] - norm(twist[3:])
-    return max(0.0, min(linear / lever, angular / 6.0))
+    linear = max(p.max_velocity[0] - norm(twist[:3]), CATCHING_UP * p.max_velocity[0])
+    angular = max(p.max_velocity[1] - norm(twist[3:]), CATCHING_UP * p.max_velocity[1])
+    return min(linear / lever, angular / 6.0)

@@ -15,11 +15,12 @@ import numpy as np
 
 from ur_admittance.core.compile import load
 from ur_admittance.core.leader import FROM_OUTSIDE, Leader
-from ur_admittance.core.records import COMMAND, STANDSTILL, Mode, new
+from ur_admittance.core.records import COMMAND, STANDSTILL, STOPPED, Mode, new
 from ur_admittance.core.views import record_bytes, scalar, vector, whole
 from ur_admittance.errors import ParameterError, UrAdmittanceError
 from ur_admittance.runtime.interfaces import Controller, Stage, StageError
 from ur_admittance.runtime.kernels import (
+    ALLOWED,
     AWAY,
     NOT_FINITE,
     OUTSIDE,
@@ -29,6 +30,7 @@ from ur_admittance.runtime.kernels import (
     TOOL_TURNS,
     begins_anew,
     check_sent,
+    remember,
 )
 
 ACTIVE = int(Mode.ACTIVE)
@@ -63,12 +65,13 @@ class Stages:
         self._source, self._copy = record_bytes(controller.command), record_bytes(self.sent)
         self._qd_law, self._dt = vector(controller.command, "qd"), scalar(controller.state, "period")
         self._records = [whole(r) for r in (controller.params, controller.state, controller.command, self.sent)]
-        self._last_law, self._last_sent = np.full(6, np.nan), np.zeros(6)  # angles; none yet
-        self._evidence = np.zeros(3)
-        self._unrest = 0.0  # [s] since the tick stands still
+        self._last_law, self._last = np.full(6, np.nan), [np.zeros(6) for _ in self.behind]  # angles; none yet
+        self._allowed, self._age, self._evidence = np.zeros((2, ALLOWED)), np.zeros(1), np.zeros(3)
+        self._unrest, self._distance = 0.0, 0.0  # [s] of motion since the tick stands still; from its angles [rad]
         if self.behind:
             load(begins_anew, *self._records[1:3], self._last_law)
-            load(check_sent, *self._records, self._last_sent, True, self._evidence)
+            load(remember, self._records[0], self._records[2], 0.0, self._allowed, self._age)
+            load(check_sent, *self._records, self._last_law, True, self._allowed, self._evidence)
 
     def lead(self) -> None:
         """Before the tick. The mode is that of the last one: in the first active tick nobody leads yet."""
@@ -100,19 +103,24 @@ class Stages:
         """After the tick: `sent` is what goes to the robot."""
         if not self.behind:
             return
+        moving = not self.stand_still()
         self._copy[:] = self._source
         anew = begins_anew(*self._records[1:3], self._last_law)
-        for name, stage in self.behind:
+        if anew and moving and self._mode[0] == ACTIVE:
+            anew = False  # activated while a stage is still coming to rest: it goes on from there
+        remember(self._records[0], self._records[2], float(self._dt[0]), self._allowed, self._age)
+        for (name, stage), last in zip(self.behind, self._last, strict=True):
             with _blamed(name):
                 if anew:
                     stage.start(self._controller, self.sent)
                 self._update(name, stage)
-                wrong = check_sent(*self._records, self._last_sent, anew, self._evidence)
+                wrong = check_sent(*self._records, last, anew, self._allowed, self._evidence)
                 if wrong:
                     raise StageError(WRONG[wrong].format(*self._evidence))
+                step = 0.0 if anew else float(np.abs(self.q - last).max())
+                last[:] = self.q
         with _blamed(name):
-            self._check_rest()
-        self._last_sent[:] = self.q
+            self._check_rest(step)
 
     def stand_still(self) -> bool:
         return float(np.abs(self.qd).max()) <= STANDSTILL
@@ -128,12 +136,18 @@ class Stages:
         if took > self._slowest_ns[name]:
             self._slowest_ns[name] = took
 
-    def _check_rest(self) -> None:
+    def _check_rest(self, step: float) -> None:
+        """step: of the joint that has moved most [rad]."""
         if self._mode[0] == ACTIVE:
             self._unrest = 0.0
             return
         resting = float(np.abs(self._qd_law).max()) <= STANDSTILL
-        self._unrest = self._unrest + self._dt[0] if resting and not self.stand_still() else 0.0
+        moving = not self.stand_still() or step > STOPPED * self._dt[0]
+        before, self._distance = self._distance, float(np.abs(self.q - self._last_law).max())
+        if not (resting and moving):
+            self._unrest = 0.0
+        elif self._distance >= before:  # one that still catches up may do so: it ends by itself
+            self._unrest += self._dt[0]
         if self._unrest > SETTLING:
             raise StageError(f"the joints still move {SETTLING:g} s after the law has stopped them")
 

@@ -86,13 +86,13 @@ class Fusion:
             self.remark = self._sentence()
 
     def zeros(self, parameters: Parameters, mode: Mode) -> dict[str, list[float]]:
-        """The biases with which both sensors read zero now; one that sends nothing keeps its own. LifecycleError while
-        the arm is active: it would feel a step of what they differ by."""
+        """The biases with which both sensors read zero now; one that sends nothing, or noise, keeps its own.
+        LifecycleError while the arm is active: it would feel a step of what they differ by."""
         if mode == Mode.ACTIVE:
             raise LifecycleError("zero_ft_sensor: two sensors are zeroed while the arm is not active: deactivate.")
         memory = self.memory[0]
         dropped = {ONLY_FIRST: "second", ONLY_SECOND: "sensor"}.get(int(memory["rule"]), "")
-        unknown = dropped if int(memory["why"]) in (SILENT, NOT_FINITE, STUCK) else ""
+        unknown = "" if int(memory["why"]) in (JUMPED, DRIFTED) else dropped  # the readings of others are no zero
         biases = {"sensor": parameters.sensor.bias, "second": parameters.second.bias}
         return {
             f"{name}.bias": (np.array(bias) + memory["mean"][k]).tolist()

@@ -127,6 +127,8 @@ def decide(f, s, speed):
     for why in range(STUCK, UNDECIDED):
         bit = 1 << why
         if (first & bit) != (second & bit):
+            if why == STUCK and ((second if first & bit else first) & (1 << JUMPED)):
+                break  # or one has jumped, and the other is quiet
             return (ONLY_SECOND if first & bit else ONLY_FIRST), why
     return DOUBT, UNDECIDED
 
@@ -211,10 +213,8 @@ def start(s, f):
     s.revision = f.revision
     s.late[:] = s.e[FIRST]
     s.mean[:, :] = s.own
-    s.shared[:] = 0.0
-    s.gap[:] = 0.0
-    s.rough[:] = 0.0
-    s.usual[:] = 0.0
+    s.shared[:], s.gap[:] = 0.0, 0.0
+    s.rough[:], s.usual[:] = 0.0, 0.0
     s.jump_age[:] = NEVER
     s.known_time = 0.0
 
