@@ -22,9 +22,8 @@ def _cache_directory():
     """Numba checks only the file of the outermost kernel: after a change in inverse.py it would load the old tick.
     So compiled code is cached under a digest of all kernels."""
     folder = Path(__file__).parent
-    files = [
-        file for pattern in ("core/*.py", "*/kernels.py", "*/kernels/*.py") for file in folder.parent.glob(pattern)
-    ]
+    patterns = ("core/*.py", "**/kernels.py", "**/kernels/*.py", "**/records.py")
+    files = {file for pattern in patterns for file in folder.parent.glob(pattern)}
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
     writable = os.access(folder, os.W_OK)
     root = folder / "__pycache__" if writable else Path(tempfile.gettempdir()) / f"ur_admittance_{os.getuid()}"

@@ -47,7 +47,8 @@ LEVER = 0.3  # [m] from a sensor to where the tool is touched: turns the rates a
 UNTIL_LATE = 5.0  # lags after which all of a step has come through the low-pass
 FAST_TIME, USUAL_TIME = 0.05, 5.0  # [s] over which the roughness of a reading is averaged, now and as usual
 ROUGH = 5.0  # times the usual roughness is a fault
-QUIET = 0.02  # [N] least roughness that counts as usual: a sensor without any noise
+QUIET = 0.02  # [N] least roughness that counts as usual: a sensor without noise
+LIVELY_TIME, LIVELY = 1.0, 0.02  # [s], share of cycles with another reading: less is too little to be stuck later
 SLOWLY = 1.5  # [s] in which a difference grows from half the tolerance to all of it when a sensor drifts
 SLOW = 0.05  # [m/s] a tool that is no faster hits nothing hard; one that creeps after a drift is slower
 BEYOND = 1000.0  # [N] more than any UR can push: the sensor is saturated, or sends garbage
@@ -105,7 +106,7 @@ def watch(f, s, k, raw, e, own, speed, dt):
 def blame(f, s, k, speed):
     """What speaks against sensor k after a lasting disagreement: bits, one for each kind of evidence."""
     found = 0
-    if s.same_time[k] >= f.patience:
+    if s.same_time[k] >= f.patience and s.lively[k] > LIVELY:
         found |= 1 << STUCK
     if norm(s.e[k, :3]) > BEYOND:
         found |= 1 << TOO_LARGE
@@ -214,7 +215,7 @@ def start(s, f):
     s.late[:] = s.e[FIRST]
     s.mean[:, :] = s.own
     s.shared[:], s.gap[:] = 0.0, 0.0
-    s.rough[:], s.usual[:] = 0.0, 0.0
+    s.rough[:], s.usual[:], s.lively[:] = 0.0, 0.0, 0.0
     s.jump_age[:] = NEVER
     s.known_time = 0.0
 
@@ -277,6 +278,7 @@ def fuse_one(p, f, s, u, x):
         s.known_time = min(s.known_time + dt, USUAL_TIME)
         for k in range(2):
             s.usual[k] += dt / s.known_time * (s.rough[k] - s.usual[k])
+            s.lively[k] += min(1.0, dt / LIVELY_TIME) * ((1.0 if s.same_time[k] == 0.0 else 0.0) - s.lively[k])
     leader = OTHER if rule == ONLY_SECOND else FIRST
     if usable[leader] == NOTHING and over_limits(p, s.e[leader]):  # a hit stops the arm at once, doubt or not
         s.gap[:] = 0.0

@@ -46,6 +46,7 @@ MEMORY = np.dtype(
         ("jump_age", F, 2),  # [s] since it jumped faster than physics allows
         ("rough", F, 2),  # mean change from one reading to the next, now [N]
         ("usual", F, 2),  # and as it usually is
+        ("lively", F, 2),  # share of the cycles with another reading, while both agreed
         ("known_time", F),  # of that mean [s]
         ("late", F, 6),  # e1 as late as e2
         ("difference", F, 6),  # e2 - late
