@@ -66,7 +66,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 def measure(names: list[str], python: Path) -> dict[str, Any]:
     """Run these tests ("core/test_law.py::test_of_it"): how many cases each has, and the largest of what it tells."""
     with tempfile.NamedTemporaryFile(suffix=".xml") as file:
-        command = [str(python), "-m", "pytest", "-q", f"--junitxml={file.name}", "-o", "junit_family=xunit1"]
+        command = [str(python), "-m", "pytest", "-q", f"--junitxml={file.name}"]
         if subprocess.run([*command, *(f"tests/{name}" for name in names)], cwd=ROOT, check=False).returncode:
             raise SystemExit("a test failed: nothing is written.")
         cases = ElementTree.parse(file.name).iter("testcase")
