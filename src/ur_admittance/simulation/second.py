@@ -3,7 +3,7 @@
 import math
 from collections import deque
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +14,7 @@ from ur_admittance.simulation.devices import FtSensor, Tool
 Array = NDArray[np.float64]
 
 Kind = Literal["silent", "stuck", "drift", "offset", "noise", "spike", "not_finite"]
-KINDS = ("silent", "stuck", "drift", "offset", "noise", "spike", "not_finite")
+KINDS = get_args(Kind)
 SPIKE_EVERY = 0.05  # [s]
 ZERO_TIME = 0.1  # [s] over which a zero is averaged
 
