@@ -5,7 +5,7 @@ import socket
 import struct
 from typing import Any
 
-from ur_admittance.emulator.wire import HEADER, Recipe, message
+from ur_admittance.robots.rtde.wire import HEADER, Recipe, message
 
 
 class Client:

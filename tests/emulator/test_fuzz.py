@@ -12,7 +12,7 @@ import time
 import pytest
 
 from ur_admittance.emulator.process import EmulatorProcess
-from ur_admittance.emulator.wire import message
+from ur_admittance.robots.rtde.wire import message
 
 MESSAGES = int(os.environ.get("UR_EMULATOR_FUZZ", "6000"))
 PER_CONNECTION = 50

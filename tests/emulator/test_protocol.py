@@ -5,8 +5,8 @@ import struct
 import numpy as np
 import pytest
 
-from ur_admittance.emulator.wire import message
 from ur_admittance.model import robot_model
+from ur_admittance.robots.rtde.wire import message
 
 STATE = ["timestamp", "actual_q", "actual_TCP_pose", "actual_TCP_force", "ft_raw_wrench", "runtime_state", "payload"]
 

@@ -3,7 +3,6 @@
     ur-emulator --model ur5e --host 127.0.0.2 --environment wall --stiffness 2e4
 
 The unmodified ur_rtde client and other RTDE clients connect to it as to a robot. Reading order:
-    wire.py             RTDE messages: types, packing, splitting a byte stream
     variables.py        which variables exist in which controller version, registers, who may write them
     kinematics.py       pose, speed and inverse in UR base axes
     motions.py          speedj, servoj, movej, stopj ...: one cycle of each

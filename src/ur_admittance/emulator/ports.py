@@ -8,10 +8,10 @@ import math
 import struct
 import time
 
-from ur_admittance.emulator import wire
 from ur_admittance.emulator.console import answer
 from ur_admittance.emulator.controller import Controller
 from ur_admittance.emulator.variables import OUTPUTS, known
+from ur_admittance.robots.rtde import wire
 
 RTDE_PORT, DASHBOARD_PORT, SCRIPT_PORT = 30004, 29999, 30003
 LINE_LIMIT = 4096  # [bytes] of one dashboard line

@@ -6,7 +6,7 @@ Source: Universal Robots, Real-Time Data Exchange guide, tables of controller ou
 from dataclasses import dataclass
 from typing import Any
 
-from ur_admittance.emulator.wire import IN_USE, NOT_FOUND
+from ur_admittance.robots.rtde.wire import IN_USE, NOT_FOUND
 
 Version = tuple[int, int, int]
 ALWAYS: Version = (0, 0, 0)

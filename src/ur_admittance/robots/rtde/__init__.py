@@ -9,5 +9,6 @@ dashboard_port.py  the robot's dashboard server
 link.py            the two connections: states in, commands out
 commander.py       the command connection, in a process of its own
 child.py           that process
+wire.py            RTDE messages: types, packing, splitting a byte stream; the emulator speaks it, too
 ur_base.py         UR base frame and poses
 """

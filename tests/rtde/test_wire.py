@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ur_admittance.emulator import wire
 from ur_admittance.emulator.variables import INPUTS, OUTPUTS, known
-from ur_admittance.emulator.wire import Recipe, WireError, message, names_of, split
+from ur_admittance.robots.rtde import wire
+from ur_admittance.robots.rtde.wire import Recipe, WireError, message, names_of, split
 
 DEFAULT_5_12 = """
 timestamp target_q target_qd target_qdd target_current target_moment actual_q actual_qd actual_current
