@@ -39,5 +39,9 @@ class CalibrationError(UrAdmittanceError):
     """Measurements that do not determine the tool or the sensor."""
 
 
+class Unconfirmed(CalibrationError):
+    """A zero that is safe only if nothing touches the tool: somebody must confirm that (zero_free_tool)."""
+
+
 class SimulationError(UrAdmittanceError):
     """A world or scenario that cannot be built or has diverged."""

@@ -25,11 +25,11 @@ def test_a_newton_or_a_tenth_of_a_newton_metre_alone_is_a_warning(level, warned)
 def test_the_rate_is_that_of_the_last_minutes_whenever_they_were():
     """The history has one entry per HISTORY_STEP, also long after the start."""
     monitor, params = DriftMonitor(), new(PARAMS)[0]
-    params["sensor_bias"] = [0.5, 0.0, 0.0, 0.0, 0.0, 0.0]
+    params["sensor_bias"], params["deadband_force"] = [0.5, 0.0, 0.0, 0.0, 0.0, 0.0], 1.0
     monitor.time = 1e4
     half_seconds = round(10 * HISTORY_STEP / 0.5)
     for k in range(half_seconds):  # 0.6 N per minute
-        monitor.take(np.array([0.5 + 0.005 * k, 0.0, 0.0, 0.0, 0.0, 0.0]), np.eye(3), params, 0.5)
+        monitor.take(np.array([0.5 + 0.005 * k, 0.0, 0.0, 0.0, 0.0, 0.0]), np.eye(3), params, 0.5, False, False)
     assert len(monitor._history) == pytest.approx(10, abs=2)
     assert monitor.rate_per_minute[0] == pytest.approx(0.6, rel=0.15)
 

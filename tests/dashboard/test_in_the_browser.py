@@ -143,6 +143,24 @@ def press_on_a_table(demo, tab, press, eventually):
     eventually(lambda: abs(demo.command["wrench_tcp"][2] - 10.0) < 1.0)
 
 
+def test_zeroing_under_a_push_asks_whether_the_tool_is_free(demo, visit, press, eventually):
+    """Pushed against the wall of the workspace; the push ends, and the arm stays: the zero was not taken."""
+    tab = visit(demo.url)
+    wall = [2.0, float(demo.tcp[1]) + 0.01, 2.0]
+    demo.send({"set": {"workspace.max": wall}})
+    demo.send({"push": {"wrench": [0, 20, 0, 0, 0, 0], "seconds": 10.0}})
+    tab.wait_for_timeout(3000)
+    press(tab, "Zero sensor")
+    tab.get_by_text("Is the tool free?").first.wait_for()
+    tab.get_by_role("button", name="Cancel").click()
+    demo.send({"hand": "let_go"})
+    before = demo.tcp
+    tab.wait_for_timeout(2000)
+    assert np.linalg.norm(demo.tcp - before) < 5e-3
+    press(tab, "Zero sensor")  # free: nothing to ask
+    demo.send({"set": {"workspace.max": [None] * 3}})
+
+
 def test_a_situation_puts_a_table_under_the_tool_and_the_arm_presses_it(demo, visit, press, eventually):
     tab = visit(demo.url)
     press_on_a_table(demo, tab, press, eventually)

@@ -16,8 +16,8 @@ def ask(
     request: Annotated[
         str,
         typer.Argument(
-            help="activate, deactivate, stop, reset_fault, retreat, latch_reference, resume_stages, zero_ft_sensor, or "
-            "a new value of a parameter: admittance.mass=4."
+            help="activate, deactivate, stop, reset_fault, retreat, latch_reference, resume_stages, zero_ft_sensor, "
+            "zero_free_tool (you see that nothing touches the tool), or a new value of a parameter: admittance.mass=4."
         ),
     ],
     name: Annotated[str, typer.Option(help="Name of the controller; that of `demo` is demo.")] = DEFAULT_NAME,

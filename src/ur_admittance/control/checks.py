@@ -5,9 +5,10 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance.control.zeroing import compensated
+from ur_admittance.control.drift import WARN
+from ur_admittance.control.zeroing import CONFIRM, compensated
 from ur_admittance.core.records import PARAMS, new
-from ur_admittance.errors import ParameterError
+from ur_admittance.errors import ParameterError, Unconfirmed
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
 from ur_admittance.params.relations import at_probe
@@ -70,11 +71,10 @@ def check_felt(
         return False
     first, before, after = (felt(then, zero, sample) for zero in (proven, now, then))
     better = True
-    for part, unit, field in ((0, "N", "deadband_force"), (1, "Nm", "deadband_torque")):
+    for part, unit in enumerate(("N", "Nm")):
         axes = slice(3 * part, 3 * part + 3)
         at_first, less, more = (float(np.linalg.norm(w[axes])) for w in (first, before, after))
-        regulated = bool((then["force_axes"][axes] * then["enabled"][axes]).any())  # they have no deadband
-        silent, less = 0.0 if regulated else float(then[field]), min(at_first, less)
+        silent, less = not_felt(then, part), min(at_first, less)
         allowed = silent if less <= silent else less + SLACK[part]
         better &= more <= at_first
         if more > allowed:
@@ -93,10 +93,33 @@ def felt(params: np.void, zero: np.void, sample: np.void) -> Array:
     records[0] = params
     for name in TAKEN_OFF:
         records[0][name] = zero[name]
-    w = compensated(records, np.array(sample["q"]), np.array(sample["wrench"]))
+    return about_tcp(params, compensated(records, np.array(sample["q"]), np.array(sample["wrench"])))
+
+
+def about_tcp(params: np.void, wrench: Array) -> Array:
+    """A wrench in sensor axes, its moment now about the TCP [N, Nm]."""
     lever = params["R_tcp_sensor"].T @ params["p_tcp_sensor"]  # from the TCP to the sensor
-    w[3:] += np.cross(lever, w[:3])
-    return w
+    return np.concatenate([wrench[:3], wrench[3:] + np.cross(lever, wrench[:3])])
+
+
+def not_felt(params: np.void, part: int) -> float:
+    """Largest force (part 0) [N] or torque (part 1) [Nm] that leaves the arm at rest: none on regulated axes."""
+    axes = slice(3 * part, 3 * part + 3)
+    regulated = bool((params["force_axes"][axes] * params["enabled"][axes]).any())
+    return 0.0 if regulated else float(params[("deadband_force", "deadband_torque")[part]])
+
+
+def check_zero(proven: np.void, params: np.void, bias: Array) -> None:
+    """Unconfirmed for a zero of an active arm that differs from the proven one by more than the arm would not feel: if
+    it is that of a push, the arm leaves by itself when the push ends."""
+    change = about_tcp(params, bias - proven["sensor_bias"])
+    force, torque = (float(np.linalg.norm(part)) for part in np.split(change, 2))
+    most = [max(SLACK[part], min(WARN[part], not_felt(params, part))) for part in (0, 1)]
+    if force > most[0] or torque > most[1]:
+        raise Unconfirmed(
+            f"zeroing refused: the arm is active and the force would change by {force:.1f} N and {torque:.2f} Nm "
+            f"(allowed: {most[0]:g} N and {most[1]:g} Nm); {CONFIRM}."
+        )
 
 
 def check_near(position: Array, rotation: Array, command: np.void, safety: Safety) -> None:

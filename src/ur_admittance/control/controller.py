@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
-from ur_admittance.control.checks import check_felt, check_live, check_near
+from ur_admittance.control.checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.fusion import Fusion
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
@@ -152,7 +152,7 @@ class AdmittanceController:
         tick(self._params, self._state, self._sample, self._command)
         if self._retreat_left > 0.0 and not self.state["retreating"]:
             self._retreat_left = 0.0
-        if self._zero.add(sample, self._params) and self.parameters.sensor.auto_zero:
+        if self._zero.add(sample, self._params, self.command) and self.parameters.sensor.auto_zero:
             self._auto_zero()
 
     # -- what it is doing ---------------------------------------------------------------------------------------
@@ -216,8 +216,9 @@ class AdmittanceController:
         The change itself does not move the arm (core/adopt.py). May be called from another thread."""
         self.replace_parameters(self.parameters.changed(changes))
 
-    def replace_parameters(self, parameters: Parameters, zeroed: bool = False) -> None:
-        """Like set_parameters, for a whole set (a preset, a file). zeroed: the bias is a zero that was measured."""
+    def replace_parameters(self, parameters: Parameters, zeroed: bool = False, tool_is_free: bool = False) -> None:
+        """Like set_parameters, for a whole set (a preset, a file). zeroed: the bias is a zero that was measured, and
+        (tool_is_free) known to be that of the free tool."""
         active = self.configured and self.mode == Mode.ACTIVE
         if self.configured:
             check_live(self.parameters, parameters, active)
@@ -225,8 +226,10 @@ class AdmittanceController:
         fill(record, parameters, self.model)
         latest = self._latest
         record["revision"] = latest["revision"]
-        proven = not active or zeroed
-        if proven or check_felt(self.parameters, parameters, self._proven, latest, record, self.sample):
+        proven = not active or tool_is_free
+        if proven or (
+            not zeroed and check_felt(self.parameters, parameters, self._proven, latest, record, self.sample)
+        ):
             self._proven = record
         self.parameters = parameters
         if self.fusion is not None:
@@ -262,15 +265,28 @@ class AdmittanceController:
         """After a reference from outside: the stages in front lead again, from where they were."""
         self.references.resume_stages()
 
-    def zero_ft_sensor(self) -> FloatArray:
+    def zero_ft_sensor(self, tool_is_free: bool = False) -> FloatArray:
         """Make the present reading the new zero; returns the change of sensor.bias. Refused (CalibrationError) while
-        the arm moves, while the reading is unsteady, and when it looks like a contact."""
-        self._need_configured("zero_ft_sensor")
-        change, bias = self._zero.residual(self._params), np.array(self.parameters.sensor.bias)
+        the arm moves and while the reading is unsteady; and (Unconfirmed) when the reading looks like a contact, or
+        when an active arm would feel the change once the tool is free, unless the caller knows that it is free."""
+        bias = np.array(self.parameters.sensor.bias)
+        change = self.check_zeroing(tool_is_free)
         one = {"sensor.bias": (bias + change).tolist()}
         zeros = one if self.fusion is None else self.fusion.zeros(self.parameters, self.mode)
-        self.replace_parameters(self.parameters.changed(zeros), zeroed=True)
+        self.replace_parameters(self.parameters.changed(zeros), zeroed=True, tool_is_free=tool_is_free)
         return change if self.fusion is None else np.asarray(np.array(self.parameters.sensor.bias) - bias)
+
+    def check_zeroing(self, tool_is_free: bool = False) -> FloatArray:
+        """What zero_ft_sensor would add to sensor.bias, or its refusal; nothing is changed."""
+        self._need_configured("zero_ft_sensor")
+        change = self._zero.residual(self._params, tool_is_free)
+        if self.mode == Mode.ACTIVE and not tool_is_free:
+            check_zero(self._proven, self.params, self.params["sensor_bias"] + change)
+        return change
+
+    def zero_free_tool(self) -> FloatArray:
+        """Like zero_ft_sensor, by somebody who sees that nothing touches the tool."""
+        return self.zero_ft_sensor(tool_is_free=True)
 
     def _auto_zero(self) -> None:
         """Let the bias follow the drift in small steps; without validation, because it runs in the loop."""

@@ -1,7 +1,8 @@
 """The reading of the free tool, tracked slowly while nothing touches it: drift, suspected contact, slow auto-zero.
 
-`level` is the sensor's reading without the tool's weight: what `sensor.bias` ought to be. It is learnt from half
-seconds at rest and changes slowly; a reading that departs from it faster than any drift is a contact and is ignored.
+`level` is the sensor's reading without the tool's weight: what `sensor.bias` ought to be. It is founded on half seconds
+at rest in which nothing holds the arm and the reading is within the deadband, so never under load; then it changes
+slowly. A reading that departs from it faster than any drift is a contact and is ignored.
 """
 
 from collections import deque
@@ -36,24 +37,32 @@ class DriftMonitor:
         self._tool = b""
         self._R_base_sensor = np.eye(3)
         self._bias = np.zeros(6)
+        self._unexplained: Array | None = None  # reading of an arm that is not active, while no level is known (6,)
 
     def skip(self, period: float) -> None:
         """A half second that does not count: the arm moved or the reading was unsteady."""
         self.time += period
         self._recent.clear()
 
-    def take(self, reading: Array, R_base_sensor: Array, params: np.void, period: float) -> None:
-        """A half second at rest: raw reading without the tool's weight, and the parameters in force."""
+    def take(
+        self, reading: Array, R_base_sensor: Array, params: np.void, period: float, active: bool, held: bool
+    ) -> None:
+        """A half second at rest: raw reading without the tool's weight, and the parameters in force.
+        held: a limit or a contact keeps an active arm where it is."""
         self.time += period
         self._bias = np.array(params["sensor_bias"])
         self.forget_if_changed(params, R_base_sensor)
         self._recent = [*self._recent[1 - AGREEING :], reading]
         self.touched = bool(self.contact(reading))
-        if self.level is None or (self.touched and self._closer_to_zero(reading)):
-            if len(self._recent) == AGREEING and _within(np.ptp(self._recent, axis=0), CONSISTENT):
+        if self.level is None or self.touched:
+            deadband = float(params["deadband_force"]), float(params["deadband_torque"])
+            free = not held and _within(reading - self._bias, deadband)
+            agreed = len(self._recent) == AGREEING and _within(np.ptp(self._recent, axis=0), CONSISTENT)
+            if free and agreed:
                 self._learn(np.mean(self._recent, axis=0), R_base_sensor)
-        elif not self.touched:
+        else:
             self._learn(self.level + (reading - self.level) * min(1.0, period / FOLLOW_TIME), R_base_sensor)
+        self._unexplained = reading - self._bias if self.level is None and not active else None
 
     def contact(self, reading: Array) -> str:
         """Why this reading at rest looks like a contact; empty: it does not."""
@@ -66,7 +75,7 @@ class DriftMonitor:
             return ""
         return (
             f"the reading has changed by {force:.1f} N and {torque:.2f} Nm since the tool was last free, "
-            f"{since:.0f} s ago; free the tool (if nothing touches it, calibrate again)"
+            f"{since:.0f} s ago"
         )
 
     @property
@@ -85,11 +94,13 @@ class DriftMonitor:
     @property
     def warning(self) -> str:
         """A sentence when the drift is about to move the arm; empty: it is not."""
-        force, torque = (float(np.linalg.norm(part)) for part in np.split(self.drift, 2))
+        seen = self.drift if self._unexplained is None else self._unexplained
+        force, torque = (float(np.linalg.norm(part)) for part in np.split(seen, 2))
         if force <= WARN[0] and torque <= WARN[1]:
             return ""
-        if not self._bias.any():
-            return f"the free tool reads {force:.1f} N and {torque:.2f} Nm: calibrate the tool or zero the sensor"
+        if self._unexplained is not None:
+            reading = f"the tool reads {force:.1f} N and {torque:.2f} Nm at rest"
+            return f"{reading}: if nothing touches it, calibrate the tool or zero the sensor"
         rate = float(np.linalg.norm(self.rate_per_minute[:3]))
         return f"the sensor has drifted by {force:.1f} N and {torque:.2f} Nm ({rate:.1f} N per minute): zero it"
 
@@ -110,11 +121,6 @@ class DriftMonitor:
         if not self._history or self.time - self._history[-1][0] >= HISTORY_STEP:
             self._history.append((self.time, self.level.copy()))
 
-    def _closer_to_zero(self, reading: Array) -> bool:
-        """The level was established in contact if a later reading at rest is closer to the calibrated zero."""
-        old, new = np.linalg.norm(self.drift[:3]), np.linalg.norm(reading[:3] - self._bias[:3])
-        return bool(self._bias.any() and new < old and new < AUTO_LIMIT[0])
-
     def forget_if_changed(self, params: np.void, R_base_sensor: Array) -> None:
         """Another tool or mounting invalidates the level, and so does a rotation of a tool of unknown weight."""
         tool = b"".join(
@@ -122,8 +128,9 @@ class DriftMonitor:
         )
         turned = (np.trace(self._R_base_sensor.T @ R_base_sensor) - 1.0) / 2.0 < np.cos(TURNED)
         if tool != self._tool or (turned and not params["tool_weight_base"].any()):
-            self._tool = tool
-            self.level, self._R_base_sensor = None, R_base_sensor
+            self._tool, self._R_base_sensor = tool, R_base_sensor
+            self.level, self._unexplained = None, None
+            self._recent.clear()
             self._history.clear()
 
 

@@ -9,13 +9,14 @@ from numpy.typing import NDArray
 
 from ur_admittance.control.drift import DriftMonitor
 from ur_admittance.control.kernels import statistics, without_weight
-from ur_admittance.core.records import AT_REST, PARAMS, SAMPLE, new
-from ur_admittance.errors import CalibrationError
+from ur_admittance.core.records import AT_REST, COMMAND, PARAMS, SAMPLE, Mode, new
+from ur_admittance.errors import CalibrationError, Unconfirmed
 
 Array = NDArray[np.float64]
 
 WINDOW = 0.5  # [s]
 AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
+CONFIRM = "if nothing touches the tool, confirm that it is free (zero_free_tool)"
 UNSTEADY = (0.5, 0.05)  # [N], [Nm] standard deviation above the noise of common sensors: a hand, a contact
 
 
@@ -65,14 +66,15 @@ class ZeroWatch:
         self.monitor = DriftMonitor()
         self._change = np.zeros(6)  # of the bias by auto-zero, not yet in force
 
-    def add(self, sample: np.void, params: NDArray[np.void]) -> bool:
+    def add(self, sample: np.void, params: NDArray[np.void], command: np.void) -> bool:
         """Take a sample; True when a half second has just been evaluated (some 0.05 ms in that cycle)."""
         if not self._window.add(sample):
             return False
         if self._window.unrest():
             self.monitor.skip(self._period)
         else:
-            self.monitor.take(*self._reading(params), params[0], self._period)
+            held = bool(command["limits"] or command["contact"].any())
+            self.monitor.take(*self._reading(params), params[0], self._period, command["mode"] == Mode.ACTIVE, held)
         return True
 
     def auto_change(self, time_constant: float) -> Array | None:
@@ -87,15 +89,15 @@ class ZeroWatch:
         change, self._change = self._change, np.zeros(6)
         return change
 
-    def residual(self, params: NDArray[np.void]) -> Array:
-        """Mean compensated wrench in the sensor frame [N, Nm], or CalibrationError with the reason for a refusal."""
-        reason = self._window.unrest()
-        if not reason:
-            reading, R_base_sensor = self._reading(params)
-            self.monitor.forget_if_changed(params[0], R_base_sensor)
-            reason = self.monitor.contact(reading)
-        if reason:
+    def residual(self, params: NDArray[np.void], tool_is_free: bool = False) -> Array:
+        """Mean compensated wrench in the sensor frame [N, Nm], or CalibrationError with the reason for a refusal.
+        tool_is_free: somebody has looked; then a reading that looks like a contact counts all the same."""
+        if reason := self._window.unrest():
             raise CalibrationError(f"zeroing refused: {reason}.")
+        reading, R_base_sensor = self._reading(params)
+        self.monitor.forget_if_changed(params[0], R_base_sensor)
+        if not tool_is_free and (reason := self.monitor.contact(reading)):
+            raise Unconfirmed(f"zeroing refused: {reason}; {CONFIRM}.")
         return np.asarray(reading - params[0]["sensor_bias"])
 
     def _reading(self, params: NDArray[np.void]) -> tuple[Array, Array]:
@@ -117,6 +119,6 @@ def compensated(params: NDArray[np.void], q: Array, raw: Array) -> Array:
 def warm_up() -> None:
     """Compile or load the kernels before the loop starts."""
     watch = ZeroWatch()
-    sample, params = new(SAMPLE)[0], new(PARAMS)
+    sample, params, command = new(SAMPLE)[0], new(PARAMS), new(COMMAND)[0]
     for _ in range(round(WINDOW * 500.0)):
-        watch.add(sample, params)
+        watch.add(sample, params, command)

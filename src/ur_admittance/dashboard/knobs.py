@@ -91,6 +91,21 @@ class Tuner:
 
         return on_answer
 
+    def question(self, client: Any, title: str, text: str, yes: str, action: Callable[[], None]) -> None:
+        """Ask this client in a window of its own; the action runs only if `yes` is pressed."""
+        modal = client.gui.add_modal(title)
+        with modal:
+            client.gui.add_markdown(text)
+            agree, cancel = client.gui.add_button(yes, color="yellow"), client.gui.add_button("Cancel")
+
+        def agreed(event: Any) -> None:
+            modal.close()
+            if self.clients.may(client):
+                action()
+
+        agree.on_click(agreed)
+        cancel.on_click(lambda event: modal.close())
+
     def safely(self, client: Any, title: str, action: Callable[[], str]) -> None:
         """Run the action, show what it says or why it failed."""
         try:

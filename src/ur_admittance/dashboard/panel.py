@@ -10,6 +10,7 @@ from ur_admittance.dashboard.knobs import Tuner, build, table_knobs, workspace_k
 from ur_admittance.dashboard.surroundings import SurroundingsTab
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
+from ur_admittance.runtime.requests import Code
 
 REQUESTS = {"Activate": "activate", "Hold still": "deactivate"}
 REPAIRS = {"Retreat": "retreat", "Reset fault": "reset_fault", "Zero sensor": "zero_ft_sensor"}
@@ -98,7 +99,16 @@ class Panel:
 
         def ask(client: Any, button: str) -> None:
             request = (REQUESTS | REPAIRS)[button]
-            self._tuner.link.post({"request": request}, self._tuner.tell(client, "Refused"))
+            self._tuner.link.post({"request": request}, lambda answer: answered(client, answer))
+
+        def answered(client: Any, answer: Answer) -> None:
+            if answer.code == Code.UNCONFIRMED:
+                self._tuner.question(client, "Is the tool free?", answer.text, "Nothing touches it: zero", zero)
+            else:
+                self._tuner.tell(client, "Refused")(answer)
+
+        def zero() -> None:
+            self._tuner.link.post({"request": "zero_free_tool"})
 
         self._tuner.on_click(arm, ask)
         self._tuner.on_click(repair, ask)

@@ -76,7 +76,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.state_topic = StateTopic(self)
         offer(
             self,
-            zero_ft_sensor=self._zero_ft_sensor,
+            zero_ft_sensor=self._zero,
+            zero_free_tool=lambda: self._zero(tool_is_free=True),
             reset_desired_pose=self._reset_desired_pose,
             stop=self._stop,
             reset_fault=self._reset_fault,
@@ -228,11 +229,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if self.arm is not None:
             self.arm.set_duration(parameters.trajectory_duration)
 
-    def _zero_ft_sensor(self) -> str:
+    def _zero(self, tool_is_free: bool = False) -> str:
         arm = self._configured()
-        if self.life == "inactive" and arm.zero_in_driver():
-            return "the driver has zeroed the robot's own sensor"
-        change = arm.thread.call(arm.controller.zero_ft_sensor)
+        if self.life == "inactive":
+            arm.thread.call(lambda: arm.controller.check_zeroing(tool_is_free))
+            if arm.zero_in_driver():
+                return "the driver has zeroed the robot's own sensor"
+        change = arm.thread.call(lambda: arm.controller.zero_ft_sensor(tool_is_free))
         self.show_parameters(arm.controller.parameters)
         return f"sensor.bias changed by {np.round(change, 3).tolist()} (N, Nm)"
 

@@ -2,7 +2,7 @@
 
     /netft/raw_sensor  ->  /netft/proc_sensor  (sensor frame)  ->  /netft/proc_probe  (about the TCP, TCP axes)
     /joint_states, /robot_description: for the direction of gravity
-    ~/zero_ft_sensor (std_srvs/Trigger)
+    ~/zero_ft_sensor, ~/zero_free_tool (std_srvs/Trigger)
 
 It is the control loop with a controller that is never activated: the first step of its tick (core/wrench.py) does the
 arithmetic, so that both give the same numbers.
@@ -44,7 +44,7 @@ class WrenchNode(ArmNode):
     def __init__(self) -> None:
         super().__init__("wrench_node", OPTIONS)
         self.controller: AdmittanceController | None = None
-        offer(self, zero_ft_sensor=self._zero)
+        offer(self, zero_ft_sensor=self._zero, zero_free_tool=lambda: self._zero(tool_is_free=True))
         self._probe = WrenchStream(self, PROBE_TOPIC, self.option("probe_frame"))
         self._said = Status.OK
 
@@ -92,10 +92,10 @@ class WrenchNode(ArmNode):
         self._probe.send(stamp, self._at_probe)
         return self.told_to_end.is_set()
 
-    def _zero(self) -> str:
+    def _zero(self, tool_is_free: bool = False) -> str:
         if self.controller is None:
             raise LifecycleError("zeroing refused: no readings yet.")
-        change = self.controller.zero_ft_sensor()
+        change = self.controller.zero_ft_sensor(tool_is_free)
         self.change_parameters({"sensor.bias": list(self.controller.parameters.sensor.bias)})
         return f"sensor.bias changed by {np.round(change, 3).tolist()} (N, Nm)"
 

@@ -25,6 +25,7 @@ REQUESTS = (
     "latch_reference",
     "resume_stages",
     "zero_ft_sensor",
+    "zero_free_tool",
 )
 
 # Looking for the nearest known name takes 2 ms, for a name of thousands of letters half a second: that is done by the
@@ -38,6 +39,7 @@ class Code(str, Enum):
 
     DONE = "done"
     REFUSED = "refused"
+    UNCONFIRMED = "unconfirmed"  # somebody must say that nothing touches the tool
     MALFORMED = "malformed"
     UNKNOWN_KIND = "unknown_kind"
     UNKNOWN_PARAMETER = "unknown_parameter"
