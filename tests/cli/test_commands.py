@@ -88,6 +88,13 @@ def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path):
     assert "exists already" in again.stderr
 
 
+def test_an_arm_that_will_move_by_itself_says_so_before_it_is_started():
+    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "127.0.0.9", "--preset", "polishing"]
+    done = subprocess.run(command, input="n\n", capture_output=True, text=True, timeout=110)
+    assert done.returncode != 0
+    assert "IT MOVES BY ITSELF: without a push the tool moves along -z at up to 0.015 m/s" in done.stdout
+
+
 def test_a_stopped_arm_is_led_out_of_its_fault_from_another_terminal():
     name = "test-ask"
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "sim", "--duration", "90", "--name", name]

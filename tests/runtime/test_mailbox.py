@@ -74,6 +74,13 @@ def test_zeroing_is_refused_with_the_controllers_sentence_or_done(mailbox, contr
     assert controller.params["sensor_bias"][0] == pytest.approx(20.0)
 
 
+def test_who_makes_the_arm_move_by_itself_is_told(mailbox, controller, robot):
+    answer = ask(mailbox, controller, {"set": {"admittance.desired_wrench": [0, 0, 5, 0, 0, 0]}})
+    assert "active, without a push the tool moves along -z" in answer.text
+    answer = ask(mailbox, controller, {"set": {"admittance.desired_wrench": [0, 0, 0, 0, 0, 0]}})
+    assert "without a push" not in answer.text
+
+
 def test_parameters_are_set_or_refused_with_name_value_and_bound(mailbox, controller, robot):
     assert ask(mailbox, controller, {"set": {"admittance.mass": [4, 4, 4, 0.4, 0.4, 0.4]}}).accepted
     ticks(controller, robot)

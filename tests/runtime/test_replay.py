@@ -7,7 +7,8 @@ import time
 import numpy as np
 import pytest
 
-from ur_admittance.core.records import Limit, Status
+from ur_admittance.core.leader import Leader
+from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.errors import LogError, ParameterError
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.plot import plot
@@ -175,6 +176,18 @@ def test_why_tells_how_long_the_loop_paused(tmp_path, controller, robot):
     told = re.search(r"the longest pause between two cycles was (\d+) ms", story)
     assert told is not None
     assert int(told[1]) >= 150  # a busy computer may add to it
+
+
+def test_why_tells_when_the_arm_moves_although_nobody_pushes_it(recording):
+    assert "without a push" not in why(recording)
+    active = np.flatnonzero(recording.ticks["command"]["mode"] == Mode.ACTIVE)
+    pressing = recording.params[min(recording.params)].copy()
+    pressing["desired_wrench"][2] = 10.0
+    ticks = recording.ticks.copy()
+    ticks["loop"]["leader"][active[-50] :] = Leader.TWIST
+    story = why(dataclasses.replace(recording, ticks=ticks, params={**recording.params, int(active[9]): pressing}))
+    assert f"{recording.seconds[active[9]]:9.3f} s  without a push the tool moves along -z" in story
+    assert "led by velocities from outside" in story
 
 
 def test_why_names_what_slowed_the_arm_down(recording):

@@ -16,6 +16,7 @@ from rich.live import Live
 from rich.text import Text
 
 from ur_admittance.analysis.stability import margin_of_record
+from ur_admittance.control.own_motion import own_motion
 from ur_admittance.control.recovery import CLAMPED
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.leader import WORDS as LEADERS
@@ -46,7 +47,8 @@ def status_process(name: str) -> Iterator[None]:
 
 
 def lines(reader: TelemetryReader) -> Text:
-    """Four lines about the last quarter of a second, in a fault one more: the way out."""
+    """Four lines about the last quarter of a second, one more about motion without a push, in a fault one more: the
+    way out."""
     records = reader.drain()
     if len(records) == 0:
         return Text("waiting for the first cycle ...")
@@ -65,13 +67,17 @@ def lines(reader: TelemetryReader) -> Text:
     text.append(f" {mode.name.lower():9}", style=f"bold {COLOURS[mode]}")
     led = LEADERS[Leader(int(last["loop"]["leader"]))] if mode == Mode.ACTIVE else ""
     text.append(f" {reader.reason()}{f'; {led}' if led else ''}\n")
+    params = reader.params(int(last["loop"]["params_revision"]))
+    alone = "" if params is None or mode == Mode.FAULT else own_motion(params)
+    if alone:
+        text.append(f" {alone}\n", style="yellow")
     if mode == Mode.FAULT:
         text.append(f" {_way_out(command, reader.name)}\n", style="bold")
     text.append(
         f" force {force:6.1f} N   torque {torque:5.2f} Nm   speed {MM * speed:6.1f} mm/s   "
         f"offset {MM * offset:6.1f} mm   contact on {touching} axes\n"
     )
-    text.append(f" {_margin(reader, int(last['loop']['params_revision']))}\n")
+    text.append(f" {_margin(params)}\n")
     text.append(
         f" loop {period.mean():.3f} ms, slowest {period.max():.3f} ms, read to write {np.median(latency):.3f} ms, "
         f"missed {int(last['loop']['missed'])}"
@@ -94,9 +100,8 @@ def _way_out(command: np.void, name: str) -> str:
     return f"{words}; free the tool, or: {asked.format('retreat')}" if status in CLAMPED else f"not yet: {words}"
 
 
-def _margin(reader: TelemetryReader, revision: int) -> str:
+def _margin(params: np.void | None) -> str:
     """How stiff a surface the present parameters can handle without the help of the stabiliser."""
-    params = reader.params(revision)
     if params is None:
         return ""
     margin = margin_of_record(params)

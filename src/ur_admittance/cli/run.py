@@ -55,13 +55,14 @@ def run(
     source_of(loaded, parameters.sensor.source or "builtin")
     link = assignments(connection or [])
     stages = _stages(stage or [])
+    alone = _moves_alone(parameters, stage or [])
     options: dict[str, Any] = {
         "name": name,
         "log": log,
         "duration": duration,
         "activate": active,
         "stages": stages,
-        "beside": lambda: _watchers(name, dashboard, _what_runs(robot, model, active, dashboard)),
+        "beside": lambda: _watchers(name, dashboard, _what_runs(robot, model, active, dashboard, alone)),
         "say": typer.echo,
     }
     if robot == "sim":
@@ -78,7 +79,7 @@ def run(
     if second:
         parameters = parameters.changed({"second.source": second_of(parameters, second)})
     if active and not yes:
-        _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure)
+        _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure, alone)
     if robot == "ros":
         if sensor:
             parameters = parameters.changed({"sensor.source": source_of(parameters, sensor)})
@@ -100,8 +101,18 @@ def _stages(names: list[str]) -> list[Any]:
     return build_stages(names)
 
 
-def _ask_first(arm: str, parameters: "Parameters", measure: bool) -> None:
+def _moves_alone(parameters: "Parameters", stages: list[str]) -> str:
+    """What will move the arm although nobody pushes it; empty: nothing."""
+    from ur_admittance.control.own_motion import own_motion_of
+
+    led = f"the stages {', '.join(stages)} lead it" if stages else ""
+    return "; ".join(words for words in (own_motion_of(parameters), led) if words)
+
+
+def _ask_first(arm: str, parameters: "Parameters", measure: bool, alone: str) -> None:
     typer.echo(f"{arm} will follow every force on its tool, up to {parameters.max_linear_velocity:g} m/s.")
+    if alone:
+        typer.echo(f"IT MOVES BY ITSELF: {alone}.")
     if measure:
         typer.echo("First the tool swings by 1.5 mm for 3 s, to find out how late the arm responds.")
     typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
@@ -120,11 +131,12 @@ def _run_ros(
     return run_ros(parameters, typer.echo, **options)
 
 
-def _what_runs(robot: str, model: str, active: bool, dashboard: bool) -> str:
+def _what_runs(robot: str, model: str, active: bool, dashboard: bool, own: str) -> str:
     arm = f"The simulated {model}" if robot == "sim" else f"The arm at {robot}"
     does = "yields to every force on its tool now" if active else "holds still until it is asked to activate"
     alone = "; nothing pushes it, --dashboard shows it in the browser" if robot == "sim" and not dashboard else ""
-    return f"{arm} {does}{alone}. Ctrl-C slows it down and ends."
+    itself = f" {'It moves by itself' if active else 'Active, it moves by itself'}: {own}." if own else ""
+    return f"{arm} {does}{alone}.{itself} Ctrl-C slows it down and ends."
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
 from ur_admittance.control.checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.fusion import Fusion
+from ur_admittance.control.own_motion import own_motion
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
 from ur_admittance.control.zeroing import ZeroWatch
@@ -176,6 +177,11 @@ class AdmittanceController:
     def remark(self) -> str:
         """Which of two force sensors was dropped, or is used again; empty: nothing to tell."""
         return "" if self.fusion is None else self.fusion.remark
+
+    @property
+    def own_motion(self) -> str:
+        """What the arm does while active although nobody pushes it, by its parameters; empty: it stands."""
+        return own_motion(self._latest)
 
     @property
     def hindrance(self) -> str:

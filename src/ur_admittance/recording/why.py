@@ -2,8 +2,11 @@
 
 import numpy as np
 
+from ur_admittance.control.own_motion import own_motion
 from ur_admittance.core.faults import remedy, sentence
-from ur_admittance.core.records import STANDSTILL, Limit, Mode, Status
+from ur_admittance.core.leader import WORDS as LEADERS
+from ur_admittance.core.leader import Leader
+from ur_admittance.core.records import PARAMS, STANDSTILL, Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.recording.log import Log
 
@@ -21,10 +24,14 @@ def why(log: Log) -> str:
     status = np.asarray(command["status"])
     told = np.diff(mode).astype(bool) | (np.diff(status).astype(bool) & (mode[1:] == Mode.FAULT))  # also of a retreat
     changes = [0, *(np.flatnonzero(told) + 1).tolist()]
-    for i in changes:
-        lines.append(f"{seconds[i]:9.3f} s  {_mode_words(log, i)}")
+    by_itself = _by_itself(log)
+    for i in sorted({*changes, *by_itself}):
+        if i in changes:
+            lines.append(f"{seconds[i]:9.3f} s  {_mode_words(log, i)}")
         if mode[i] == Mode.FAULT and (i == 0 or mode[i - 1] != Mode.FAULT):
             lines += [f"             {line}" for line in _before_fault(log, i)]
+        if i in by_itself:
+            lines.append(f"{seconds[i]:9.3f} s  {by_itself[i]}")
     lines += _slowed_down(log)
     lines.append(_ending(log))
     return "\n".join(lines)
@@ -64,6 +71,23 @@ def _mode_words(log: Log, i: int) -> str:
         Mode.STOPPING: "slows down on request",
     }[mode]
     return words if status == Status.OK else f"{words} ({reason})"
+
+
+def _by_itself(log: Log) -> dict[int, str]:
+    """Where the arm began, or ceased, to move although nobody pushed it, and why."""
+    mode, leader = log.ticks["command"]["mode"], log.ticks["loop"]["leader"]
+    known = [i for i, params in log.params.items() if set(PARAMS.names or ()) <= set(params.dtype.names or ())]
+    places = sorted({*known, *(np.flatnonzero(np.diff(leader) | np.diff(mode)) + 1).tolist(), 0})
+    told, last = {}, ""
+    for i in places:
+        in_force = max((k for k in known if k <= i), default=None)
+        active = mode[i] == Mode.ACTIVE
+        alone = own_motion(log.params[in_force]) if active and in_force is not None else ""
+        words = "; ".join(each for each in (alone, LEADERS[Leader(int(leader[i]))] if active else "") if each)
+        if words != last and (words or active):
+            told[i] = words or "moves only when it is pushed"
+        last = words
+    return told
 
 
 def _before_fault(log: Log, i: int) -> list[str]:

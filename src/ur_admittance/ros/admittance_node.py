@@ -100,6 +100,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if self.search.changed():
             raise LifecycleError("robot_description has changed since configure; clean up and configure again.")
         self.sensor.activate(arm.robot, arm.controller)
+        if motion := arm.controller.own_motion:
+            self.get_logger().warning(f"the arm moves by itself now: {motion}")
         arm.begin()
 
     def deactivate(self) -> None:

@@ -78,8 +78,10 @@ def apply_set(controller: Controller, value: Any) -> str:
             raise RequestError(f"{name[:60]} is not a parameter", Code.UNKNOWN_PARAMETER, name[:60])
         if isinstance(new, list) and len(new) > LONGEST_LIST:
             raise UrAdmittanceError(f"{name}: has {len(new)} values; no parameter has more than {LONGEST_LIST}")
+    before = own_motion(controller)
     controller.set_parameters(changes)
-    return "set " + ", ".join(changes)
+    motion = own_motion(controller)
+    return "set " + ", ".join(changes) + (f"; active, {motion}" if motion and motion != before else "")
 
 
 def apply_request(controller: Controller, value: Any) -> str:
@@ -89,8 +91,13 @@ def apply_request(controller: Controller, value: Any) -> str:
         controller.deactivate()
     else:
         getattr(controller, value)()
-    remark = getattr(controller, "remark", "")
-    return f"{value} requested; {remark}" if remark else f"{value} requested"
+    remarks = [own_motion(controller)] if value == "activate" else []
+    return "; ".join([f"{value} requested", *filter(None, [*remarks, getattr(controller, "remark", "")])])
+
+
+def own_motion(controller: Controller) -> str:
+    """What the arm does without a push, where the controller can tell; empty: nothing."""
+    return str(getattr(controller, "own_motion", ""))
 
 
 def apply_reference(controller: Controller, value: Any) -> str:

@@ -1,0 +1,46 @@
+"""What an active arm does although nobody pushes it, in words: the part of its motion that parameters ask for."""
+
+from typing import Any
+
+import numpy as np
+
+from ur_admittance.core.records import PARAMS, Frame, new
+from ur_admittance.model import robot_model
+from ur_admittance.params import Parameters
+from ur_admittance.params.record import fill
+
+AXES = ("x", "y", "z")
+FRAMES = {Frame.BASE: "base", Frame.TCP: "tool", Frame.TASK: "task", Frame.NORMAL: "task, tilted to the surface"}
+
+
+def own_motion(params: Any) -> str:
+    """Direction, speed and end of the motion that admittance.desired_wrench causes; empty: without a push the arm
+    stands. params: PARAMS, of a controller or of a recording.
+
+    M a + D v + K x = f - f_desired with f = 0: the tool leaves against the desired wrench, with f_desired / D at most,
+    on a force axis with contact.approach_speed at most, with a spring until K x balances it."""
+    parts = [_axis(params, int(i)) for i in np.flatnonzero(params["desired_wrench"] * params["enabled"])]
+    if not parts:
+        return ""
+    axes = f"axes of the {FRAMES[Frame(int(params['control_frame']))]}"
+    return f"without a push the tool {' and '.join(parts)} ({axes}; admittance.desired_wrench)"
+
+
+def own_motion_of(parameters: Parameters) -> str:
+    """The same before there is a controller; no arm matters for it."""
+    record = new(PARAMS)[0]
+    fill(record, parameters, robot_model("ur5e"))
+    return own_motion(record)
+
+
+def _axis(params: Any, i: int) -> str:
+    wanted, part = float(params["desired_wrench"][i]), i // 3
+    force, metre, does = (("N", "m", "moves along"), ("Nm", "rad", "turns about"))[part]
+    speed = min(abs(wanted) / float(params["damping"][i]), float(params["max_velocity"][part]))
+    if params["force_axes"][i]:
+        speed = min(speed, float(params["approach_speed"][part]))
+    way = f"{does} {'-' if wanted > 0.0 else '+'}{AXES[i % 3]} at up to {speed:.3g} {metre}/s"
+    end = f"until it is pushed back with {abs(wanted):g} {force}"
+    if params["stiffness"][i] > 0.0:
+        end += f" or by its spring after {abs(wanted) / float(params['stiffness'][i]):.3g} {metre}"
+    return f"{way} {end}"
