@@ -74,7 +74,8 @@ class Controller:
             begin, count = self.time, 0
         self._said[kind] = begin, count + 1
         if count < SHOWN:
-            self._say(f"[{self.time:9.3f}] {kind}: {text} (number {self.counters[kind]})")
+            total = self.counters[kind]
+            self._say(f"[{self.time:9.3f}] {kind}: {text}" + (f" (number {total})" if total > SHOWN else ""))
 
     def cycle(self) -> None:
         """One control cycle."""
