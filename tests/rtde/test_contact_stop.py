@@ -18,7 +18,14 @@ from ur_admittance.emulator.process import EmulatorProcess
 from .test_run import active, until
 
 WALL = ("--environment", "wall", "--gap", "0.05", "--force-limit", "50", "--patience", "0.4", "--priority", "20")
-BUSY = ("--set", "safety.joint_state_timeout=0.5", "--set", "safety.wrench_timeout=0.5", "--connection", "state_patience=0.5")
+BUSY = (
+    "--set",
+    "safety.joint_state_timeout=0.5",
+    "--set",
+    "safety.wrench_timeout=0.5",
+    "--connection",
+    "state_patience=0.5",
+)
 
 
 def ask(request, name):
