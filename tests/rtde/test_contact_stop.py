@@ -1,4 +1,4 @@
-"""The walk out of a contact stop with `ur-admittance run --robot ADDRESS`: told what to do, unlock, reset, guided away."""
+"""Out of a contact stop with `ur-admittance run --robot ADDRESS`: told what to do, unlock, reset, guided away."""
 
 import signal
 import subprocess
