@@ -83,7 +83,8 @@ def judge(shared: Judge) -> Judge:
 def _zeroed(j: Judge) -> bool:
     j.emulator.tell("push 10 0 0 0 0 0")
     assert until(lambda: abs(np.linalg.norm(j.receive.getActualTCPForce()[:3]) - 10.0) < 0.5)
-    time.sleep(0.2)
+    begin = j.state["time"]
+    assert until(lambda: j.state["time"] > begin + 0.4)  # zeroing averages
     done = j.control.zeroFtSensor()
     return done and until(lambda: np.linalg.norm(j.receive.getActualTCPForce()[:3]) < 0.5)
 

@@ -12,7 +12,8 @@ from ur_admittance.emulator.safety import MODE_POWER_OFF, Safety
 from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Inputs, Outputs, Version
 from ur_admittance.simulation import World
 
-SHOWN, FLOOD = 5, 0.1  # messages of one kind that are logged within this time [s]; the rest are only counted
+SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth
+ALWAYS_SHOWN = ("program", "safety")  # why something stopped
 TRACE_LENGTH = 20000
 DIGITAL_INPUTS = 18
 
@@ -37,7 +38,6 @@ class Controller:
         self.tick = 0
         self.counters: Counter[str] = Counter()
         self._say = say
-        self._said: dict[str, tuple[float, int]] = {}  # kind -> since when [s], how many
         self.arm = Arm(world, self.period, about_tcp=version[0] <= 3)
         self.safety = Safety(self.arm, force_limit, following_limit)
         self.inputs, self.outputs = Inputs(version), Outputs()
@@ -67,15 +67,11 @@ class Controller:
         return not self._arrived and self.program.runtime_state == PLAYING and self.program.thread in ("speed", "servo")
 
     def log(self, kind: str, text: str) -> None:
-        """Say it; of a flood of one kind only some."""
+        """Say it; of many messages of one kind only some."""
         self.counters[kind] += 1
-        begin, count = self._said.get(kind, (-1.0, 0))
-        if self.time - begin >= FLOOD:
-            begin, count = self.time, 0
-        self._said[kind] = begin, count + 1
-        if count < SHOWN:
-            total = self.counters[kind]
-            self._say(f"[{self.time:9.3f}] {kind}: {text}" + (f" (number {total})" if total > SHOWN else ""))
+        count = self.counters[kind]
+        if count <= SHOWN or count % 1000 == 0 or kind in ALWAYS_SHOWN:
+            self._say(f"[{self.time:9.3f}] {kind}: {text}" + (f" (number {count})" if count > SHOWN else ""))
 
     def cycle(self) -> None:
         """One control cycle."""
