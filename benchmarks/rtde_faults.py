@@ -27,6 +27,8 @@ MODEL = "ur5e"
 TRIES = 3
 # patience: a busy machine slows robot time down instead of losing cycles; times below are robot time
 OPTIONS = ("--patience", "0.4")
+# a wall in the way, and a robot that does not take much: the controller alone would yield to it
+WALL = ("--environment", "wall", "--gap", "0.2", "--force-limit", "50")
 
 
 @dataclass
@@ -46,7 +48,7 @@ class Session:
         self.robot = RtdeRobot(emulator.host, robot_model(MODEL), RtdeSettings(**settings))  # type: ignore[arg-type]
         parameters = Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]})
         self.controller = AdmittanceController(robot_model(MODEL), parameters)
-        self.direction = 1.0
+        self.direction, self.axis = 1.0, 1  # along y
 
     def connect(self) -> tuple[str, ...]:
         info = self.robot.connect()
@@ -61,7 +63,9 @@ class Session:
             robot.beat.wait()
             robot.read(controller.sample)
             if moving:
-                controller.set_reference_twist([0.0, self.direction * SPEED, 0.0, 0.0, 0.0, 0.0])
+                twist = [0.0] * 6
+                twist[self.axis] = self.direction * SPEED
+                controller.set_reference_twist(twist)
             controller.update()
             robot.write(controller.command)
 
@@ -112,7 +116,7 @@ class Session:
         self.controller.activate()
         self.cycles(250)
         self.direction = -self.direction
-        moved = abs(float(self.controller.command["p_tcp"][1] - before[1]))
+        moved = abs(float(self.controller.command["p_tcp"][self.axis] - before[self.axis]))
         return self.controller.mode == Mode.ACTIVE and moved > 0.02
 
     def close(self) -> None:
@@ -150,6 +154,24 @@ def _stopped_by(command: str, release: str = "", unlock: bool = False) -> Callab
         return outcome
 
     return fault
+
+
+def contact(session: Session) -> Outcome:
+    """The tool is driven against a wall, and the robot stops itself."""
+    session.close()
+    with EmulatorProcess(*OPTIONS, *WALL) as emulator:
+        pressed = Session(emulator)
+        pressed.axis = 0
+        try:
+            pressed.connect()
+            pressed.get_moving()
+            outcome = _incident(emulator, Outcome(pressed.until_fault()))
+            pressed.cycles(300)
+            emulator.tell("unlock delay 0.2")
+            outcome.moved_again = pressed.recovered(unlock=True)
+        finally:
+            pressed.close()
+    return outcome
 
 
 def frozen(seconds: float) -> Callable[[Session], Outcome]:
@@ -287,6 +309,7 @@ def wrong_payload(session: Session) -> Outcome:
 
 FAULTS: dict[str, Callable[[Session], Outcome]] = {
     "protective stop": _stopped_by("protective stop", unlock=True),
+    "contact": contact,
     "emergency stop": _stopped_by("emergency stop", "emergency release"),
     "safeguard stop": _stopped_by("safeguard stop", "safeguard release"),
     "network cut 1 s": cut(1.0),

@@ -141,7 +141,7 @@ def test_memory_that_was_overwritten_is_not_trusted():
         ("ramp", 1.0, (-0.1, 1.1, math.nan)),
         ("quiet_time", 0.0, (-1.0,)), ("waiting_time", 0.0, (-1.0,)), ("trail_count", TRAIL, (-1, TRAIL + 1)),
         ("trail_newest", TRAIL - 1, (-1, TRAIL)), ("offset", 0.1, (math.inf, math.nan, 1e10)),
-        ("singular_vectors", 1.0, (math.nan,)),
+        ("singular_vectors", 1.0, (math.nan,)), ("pressed", 5.0, (-1.0, math.nan)),
     ):  # fmt: skip
         state = new(STATE)
         state[name] = good

@@ -112,7 +112,7 @@ def test_a_spike_is_seen_before_the_filter():
 def after_deadband(wrench, **params):
     p = records(deadband_force=1.5, deadband_torque=0.3, enabled=1.0, **params)[0]
     w = np.array(wrench, float)
-    silent = deadband(p, w)
+    silent = deadband(p, np.zeros(2), w)
     return w, silent
 
 

@@ -8,7 +8,10 @@ import os
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from ur_admittance.robots.rtde.tool import doubts
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "rtde_faults.py"
 _spec = importlib.util.spec_from_file_location("rtde_faults", SCRIPT)
@@ -21,6 +24,7 @@ _spec.loader.exec_module(faults)
 # fault, words of the sentence, longest time [s] and way [m] until standstill from 0.2 m/s (robot time)
 TABLE = {
     "protective stop": ("protective stop; look for the cause", 0.15, 0.008),
+    "contact": ("protective stop; look for the cause", 0.25, 0.03),
     "emergency stop": ("the emergency stop is pressed", 0.15, 0.008),
     "safeguard stop": ("the safeguard stop is active", 0.15, 0.008),
     "network cut 1 s": ("no joint state for", 0.25, 0.03),
@@ -55,3 +59,12 @@ def test_a_fault_has_the_right_sentence_a_bounded_stop_and_a_way_back(name: str)
         assert outcome.travel <= way_limit
     if name.startswith("speed slider"):
         assert outcome.speed == pytest.approx(0.3 * faults.SPEED, rel=0.1)
+
+
+@pytest.mark.parametrize(
+    ("force", "said"), [([5.0, 0.0, 1e-15], False), ([5.0, 0.0, -9.81], True), ([0.0, 0.0, 9.81], True)]
+)
+def test_a_sideways_force_is_not_taken_for_a_wrong_payload(force: list[float], said: bool) -> None:
+    (sentence,) = doubts(np.array(force))
+    assert ("kg too" in sentence) is said
+    assert "the tool touches something" in sentence

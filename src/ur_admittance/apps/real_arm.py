@@ -16,7 +16,7 @@ from ur_admittance.robots.rtde.tool import check_parameters
 from ur_admittance.runtime.interfaces import OnTick
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.requests import apply_request
+from ur_admittance.runtime.requests import UNLOCK, apply_request
 
 RETRIES = 250  # ticks: half a second at 500 Hz
 RECEIVE_PRIORITY = 60  # above the loop's own: it can only be as punctual as the states that it waits for
@@ -91,13 +91,15 @@ def drive_rtde(
 
     def request(controller: Any, value: Any) -> str:
         """`reset_fault` after a stop of the robot or a lost connection first connects again, on this explicit request
-        only; meanwhile (0.1 s to some seconds) nothing is sent."""
+        only; meanwhile (0.1 s to some seconds) nothing is sent. `unlock` releases a protective stop, and no more."""
         retry.cancel()
+        if value == UNLOCK:
+            return robot.unlock()
         if value != "reset_fault" or not robot.in_trouble:
             return apply_request(controller, value)
         robot.recover()
         retry.start(Mode.FAULT, lambda: controller.request(Request.RESET_FAULT))
-        return "connected to the robot again; the fault is being reset"
+        return "connected to the robot again; the fault is being reset, then the arm can be activated"
 
     def each_tick(controller: Any) -> bool | None:
         retry.on_tick(controller)

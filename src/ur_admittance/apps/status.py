@@ -96,6 +96,8 @@ def _way_out(command: np.void, name: str) -> str:
     status = Status(int(command["hindrance"]))
     if status == Status.OK:
         return f"to go on: {asked.format('reset_fault')}, then activate"
+    if status == Status.PROTECTIVE_STOP:
+        return f"unlock it on the pendant or by: {asked.format('unlock')}; then {asked.format('reset_fault')}"
     words = sentence(status, command["hindrance_evidence"])
     return f"{words}; free the tool, or: {asked.format('retreat')}" if status in CLAMPED else f"not yet: {words}"
 

@@ -9,15 +9,16 @@ from ur_admittance.cli.values import assignments
 from ur_admittance.errors import LifecycleError
 from ur_admittance.runtime.registry import DEFAULT_NAME
 
-PATIENCE_S = 2.0  # a loop that runs answers within a cycle
+PATIENCE_S = 10.0  # a loop that runs answers within a cycle; a reset may have to connect to the robot first
 
 
 def ask(
     request: Annotated[
         str,
         typer.Argument(
-            help="activate, deactivate, stop, reset_fault, retreat, latch_reference, resume_stages, zero_ft_sensor, "
-            "zero_free_tool (you see that nothing touches the tool), or a new value of a parameter: admittance.mass=4."
+            help="activate, deactivate, stop, reset_fault, unlock, retreat, latch_reference, resume_stages, "
+            "zero_ft_sensor, zero_free_tool (you see that nothing touches the tool), or a new value of a parameter: "
+            "admittance.mass=4."
         ),
     ],
     name: Annotated[str, typer.Option(help="Name of the controller; that of `demo` is demo.")] = DEFAULT_NAME,

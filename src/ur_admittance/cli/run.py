@@ -21,6 +21,7 @@ from ur_admittance.errors import RobotError
 
 if TYPE_CHECKING:
     from ur_admittance.params import Parameters
+    from ur_admittance.runtime.report import LoopReport
 
 
 def run(
@@ -43,7 +44,7 @@ def run(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
 ) -> None:
-    """Make an arm compliant until Ctrl-C, which slows it down and stops it."""
+    """Make an arm compliant until Ctrl-C, which slows it down and stops it. Exit code 1: it ended in a fault."""
     from ur_admittance.apps.connect import second_of, source_of
 
     if log is not None:  # before anything is loaded
@@ -72,7 +73,7 @@ def run(
             raise RobotError(f"sensor.source = {parameters.sensor.source}: is a topic; use --robot ros.")
         from ur_admittance.apps.simulated_arm import run_simulated
 
-        typer.echo(str(run_simulated(model, parameters, **options)))
+        _report(run_simulated(model, parameters, **options))
         return
     if robot == "ros" and measure:
         raise RobotError("--measure-response: with ros use `ur-admittance measure-response --robot ros` first.")
@@ -90,7 +91,16 @@ def run(
 
     options["connection"] = link | {"sensor": source_of(parameters, sensor or str(link.get("sensor", "")))}
     options["connection"]["second"] = parameters.second.source
-    typer.echo(str(run_real(robot, model, parameters, measure=measure, **options)))
+    _report(run_real(robot, model, parameters, measure=measure, **options))
+
+
+def _report(report: "LoopReport") -> None:
+    """A script that waits for this program must see that the arm was stopped by a fault, not by its user."""
+    from ur_admittance.core.records import Mode
+
+    typer.echo(str(report))
+    if report.mode == Mode.FAULT:
+        raise typer.Exit(1)
 
 
 def _stages(names: list[str]) -> list[Any]:

@@ -117,7 +117,7 @@ def drive_as_before(s, u, c, R, R_measured, D):
         rotate_back(R, c.wrench_tcp[a : a + 3], w[a : a + 3])
     friction_cone(old, w)
     s.felt[:] = w
-    deadband(old, w)
+    deadband(old, s.pressed, w)
     for i in range(6):
         drive = w[i] - s.desired_wrench[i] + s.damped[i] * (s.velocity_bias[i] - v[i]) - s.stiffness[i] * x[i]
         s.driving[i] = old.enabled[i] * s.obeyed[i] * (drive + s.carried[i])

@@ -121,6 +121,8 @@ def check_state(s):
         and 0 <= s.status < KNOWN
         and 0.0 <= s.ramp <= 1.0
         and s.quiet_time >= 0.0
+        and s.pressed[0] >= 0.0
+        and s.pressed[1] >= 0.0
         and s.waiting_time >= 0.0
         and 0 <= s.trail_count <= TRAIL
         and 0 <= s.trail_newest < TRAIL

@@ -32,7 +32,7 @@ from .spatial import (
 from .surface import along_surface, friction_cone
 from .turned_contact import shift_contact
 from .variable import damping_factor
-from .wrench import deadband
+from .wrench import deadband, fade
 
 QUIET = 0.2  # [s] without force and motion before the reference of free axes is latched to the measured pose
 TARGET_SPEED = 0.8  # fraction of the speed limit used to go to a target pose: the rest is for compliance
@@ -81,7 +81,8 @@ def law_twist(p, s, c, velocity, desired, dt, twist, v, x_next, v_next):
     if s.changed != 0.0:
         shift_contact(s, c.wrench_control)
     observe(p, s, c.wrench_control, velocity, R, driven, dt)
-    silent = deadband(p, c.wrench_control)
+    silent = deadband(p, s.pressed, c.wrench_control)
+    fade(s.pressed, dt)
     lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)
 
     mean = vec6()  # rate of x over the step

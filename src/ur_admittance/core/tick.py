@@ -108,7 +108,7 @@ def tick_one(p, s, u, c):
             if one >= 0:
                 status, value, bound = COLLISION, one + BODY * two, distance
     was_active = s.mode == ACTIVE
-    change_mode(p, s, u, status, value, bound, R_measured, p_measured)
+    change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_measured)
     if was_active and status == OVER_FORCE:
         explain_hit(p, s, dt)
     if s.mode == FAULT:

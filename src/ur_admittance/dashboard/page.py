@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from ur_admittance.core.records import Status
 from ur_admittance.dashboard.address import Address, listen, token_for
 from ur_admittance.dashboard.arm import Arm
 from ur_admittance.dashboard.clients import Clients
@@ -122,6 +123,8 @@ class LivePage:
             self._panel.status.content = status_html(
                 command, seen.reason, model.name, recording, self._restless, leader
             )
+            locked = command["hindrance"] == Status.PROTECTIVE_STOP
+            self._panel.offer_unlock(bool(locked) and not self._simulated)
         if now - self._scene_at > SCENE_S and (self._scene_thread is None or not self._scene_thread.is_alive()):
             self._scene_at = now
             self._scene_thread = threading.Thread(target=self._ask_scene, daemon=True)

@@ -14,6 +14,7 @@ from ur_admittance.runtime.requests import Code
 
 REQUESTS = {"Activate": "activate", "Hold still": "deactivate"}
 REPAIRS = {"Retreat": "retreat", "Reset fault": "reset_fault", "Zero sensor": "zero_ft_sensor"}
+UNLOCK = {"Unlock robot": "unlock"}
 PUSH_N, PUSH_S = 10.0, 1.0
 PUSHES = {
     "forward": (0, 1.0),
@@ -78,6 +79,11 @@ class Panel:
             for key, text in effect(parameters).items():
                 self._effects[key].content = effect_html(text, COLOURS[key])
 
+    def offer_unlock(self, yes: bool) -> None:
+        """In a protective stop only."""
+        if self._unlock.visible != yes:
+            self._unlock.visible = yes
+
     @property
     def show_capsules(self) -> bool:
         return bool(self._capsules.value)
@@ -98,7 +104,7 @@ class Panel:
         )
 
         def ask(client: Any, button: str) -> None:
-            request = (REQUESTS | REPAIRS)[button]
+            request = (REQUESTS | REPAIRS | UNLOCK)[button]
             self._tuner.link.post({"request": request}, lambda answer: answered(client, answer))
 
         def answered(client: Any, answer: Answer) -> None:
@@ -112,6 +118,9 @@ class Panel:
 
         self._tuner.on_click(arm, ask)
         self._tuner.on_click(repair, ask)
+        words = "Release a protective stop of the robot. Look for its cause first."
+        self._unlock = gui.add_button_group("", tuple(UNLOCK), hint=words, visible=False)
+        self._tuner.on_click(self._unlock, ask)
         stop = gui.add_command("Stop the arm", description="Slow down and hold", hotkey=STOP_KEY, icon="hand-stop")
         # anybody may, with or without control
         stop.on_trigger(lambda event: self._tuner.link.post({"request": "stop"}))

@@ -69,6 +69,8 @@ def way_out(command: Any) -> str:
         return f"It is still clamped: {sentence(hindrance, command['hindrance_evidence'])}. Free it, or press Retreat."
     if hindrance == Status.OK:
         return "Press Reset fault, then Activate."
+    if hindrance == Status.PROTECTIVE_STOP:
+        return "Unlock it on the pendant, or press Unlock robot. Then press Reset fault."
     return f"Not yet: {sentence(hindrance, command['hindrance_evidence'])}."
 
 

@@ -5,6 +5,7 @@
 The unmodified ur_rtde client and other RTDE clients connect to it as to a robot. Reading order:
     variables.py        which variables exist in which controller version, registers, who may write them
     kinematics.py       pose, speed and inverse in UR base axes
+    limits.py           what a robot refuses: impossible wishes and set-points, with the values that are assumed
     motions.py          speedj, servoj, movej, stopj ...: one cycle of each
     arm.py              the simulated arm: motion, payload, TCP, force conventions
     safety.py           stops, power, brakes, speed slider

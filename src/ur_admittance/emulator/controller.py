@@ -13,7 +13,9 @@ from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Inputs, Outputs
 from ur_admittance.simulation import World
 
 SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth
+ALWAYS_SHOWN = ("program", "safety")  # why something stopped
 TRACE_LENGTH = 20000
+DIGITAL_INPUTS = 18
 
 COMMAND_REGISTERS = ("input_int_register_0", "input_int_register_24")
 STREAMED = (9, 11)  # speedJ, servoJ
@@ -42,7 +44,7 @@ class Controller:
         self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self.period)
         self.safety.on_stop = self.program.on_safety_stop
         self.safety.log = self.program.log = self.log
-        self.digital_outputs = 0
+        self.digital_inputs = self.digital_outputs = 0  # bit by bit: 8 standard, 8 configurable, 2 of the tool
         self.analog_outputs = [0.0, 0.0]
         self.trace: deque[int] = deque(maxlen=TRACE_LENGTH)  # cycle in which each streamed command was seen
         self.commands = 0  # streamed since the start
@@ -68,7 +70,7 @@ class Controller:
         """Say it; of many messages of one kind only some."""
         self.counters[kind] += 1
         count = self.counters[kind]
-        if count <= SHOWN or count % 1000 == 0:
+        if count <= SHOWN or count % 1000 == 0 or kind in ALWAYS_SHOWN:
             self._say(f"[{self.time:9.3f}] {kind}: {text}" + (f" (number {count})" if count > SHOWN else ""))
 
     def cycle(self) -> None:
@@ -129,13 +131,24 @@ class Controller:
         self.program.end("reset", quiet=True)
         self.arm.reset()
         self.safety.reset()
-        self._push = None
+        self._push, self.digital_inputs = None, 0
+
+    def take_local_control(self) -> None:
+        """At the pendant. What came over the network ends (assumed), and nothing more of it starts."""
+        self.safety.remote_control = False
+        self.program.end("local control")
 
     def push(self, wrench: list[float], duration: float | None) -> None:
         """A hand pushes the tool: wrench at its tip, base_link axes [N, Nm]."""
         self._push = np.array(wrench)
         self.arm.world.push(self._push)
         self._push_ends = self.time + duration if duration is not None else np.inf
+
+    def set_digital_input(self, number: int, on: bool) -> None:
+        """A wire: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool."""
+        if not 0 <= number < DIGITAL_INPUTS:
+            raise ValueError
+        self.digital_inputs = self.digital_inputs & ~(1 << number) | on << number
 
     def request_cut(self, seconds: float) -> None:
         """No bytes in or out for a while; arm, program and watchdog go on."""
@@ -201,6 +214,7 @@ class OutputValues:
             ),
             "target_speed_fraction": lambda: safety.fraction,
             "runtime_state": lambda: program.runtime_state,
+            "actual_digital_input_bits": lambda: box.digital_inputs,
             "actual_digital_output_bits": lambda: box.digital_outputs,
             "standard_analog_output0": lambda: box.analog_outputs[0],
             "standard_analog_output1": lambda: box.analog_outputs[1],

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from ur_admittance.emulator import commands, motion_commands
+from ur_admittance.emulator import commands
 from ur_admittance.emulator.arm import Arm
+from ur_admittance.emulator.limits import ProgramError
 from ur_admittance.emulator.motions import Hold, Motion, Stop
 from ur_admittance.emulator.safety import PROGRAM_STOP_DECELERATION, Safety, StopKind
 from ur_admittance.emulator.variables import Inputs, Outputs
@@ -27,16 +28,11 @@ NO_COMMAND, STOP_SCRIPT = 0, 255
 START_CYCLES = 10  # between the upload of a program and its first cycle
 
 
-class ProgramError(Exception):
-    """The program cannot go on: the box stops it and the arm, as for a URScript runtime error."""
-
-
 class Program:
     def __init__(self, arm: Arm, safety: Safety, inputs: Inputs, outputs: Outputs, period: float) -> None:
         self.arm, self.safety, self.inputs, self.outputs, self.period = arm, safety, inputs, outputs, period
         self.runtime_state = STOPPED
         self.offset = 0
-        self.path: list[tuple[str, list[float], float, float]] = []
         self.log: Callable[[str, str], None] = lambda kind, text: None
         self._starting = 0
         self._foreign = False
@@ -62,7 +58,6 @@ class Program:
         self._foreign = not ("rtde_cmd()" in text and "signal_ready" in text)
         offset = re.search(r"=\s*(\d+)\s*# int register offset|# int register offset\s*\n?\s*(\d+)", text)
         self.offset = 24 if offset and "24" in (offset.group(1), offset.group(2)) else 0
-        self.path = motion_commands.injected_path(text)
         self._starting = START_CYCLES
         self.log("script", f"program of {len(text)} bytes, register offset {self.offset}")
         if self._foreign:
@@ -153,12 +148,7 @@ class Program:
             self.end("asked to stop", quiet=True)
         elif not self.executing:
             self.executing = True
-            command = commands.BLOCKING.get(number)
-            if command is None:
-                self.log("command", f"unknown command number {number}")
-                self.write_integer(0, DONE)
-                return
-            self.job = command(self)
+            self.job = commands.BLOCKING.get(number, commands.refused)(self)
             if self.job is None:
                 self.write_integer(0, DONE)
 

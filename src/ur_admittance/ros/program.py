@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from ur_admittance.core.records import Mode
 from ur_admittance.errors import ParameterError
 from ur_admittance.params import Parameters
 from ur_admittance.ros.admittance_node import AdmittanceNode
@@ -14,7 +15,7 @@ OWN = ("activate", "duration")  # of the program
 
 
 def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) -> int:
-    """Configured and activated by itself; options: of the node. Returns the exit code."""
+    """Configured and activated by itself; options: of the node. Returns the exit code; 1: it ended in a fault."""
     for name, value in options.items():
         if name in OPTIONS:
             default, _, *bounds = OPTIONS[name]
@@ -30,6 +31,8 @@ def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) 
         return nodes[-1]
 
     code = run(make, [])
-    if nodes and nodes[0].report is not None:
-        say(str(nodes[0].report))
-    return code
+    report = nodes[0].report if nodes else None
+    if report is None:
+        return code
+    say(str(report))
+    return code or int(report.mode == Mode.FAULT)

@@ -16,6 +16,7 @@ from ur_admittance.runtime.interfaces import Controller
 
 Handler = Callable[[Controller, Any], str | None]
 
+UNLOCK = "unlock"  # of a robot's protective stop: for those who are connected to one
 REQUESTS = (
     "activate",
     "deactivate",
@@ -85,6 +86,8 @@ def apply_set(controller: Controller, value: Any) -> str:
 
 
 def apply_request(controller: Controller, value: Any) -> str:
+    if value == UNLOCK:
+        raise UrAdmittanceError("unlock: this program holds no connection to a robot that could be unlocked")
     if value not in REQUESTS:
         raise UrAdmittanceError(f"request {str(value)[:40]!r} is unknown; known: {', '.join(REQUESTS)}")
     if value == "stop":  # like deactivate, in whatever mode the arm is

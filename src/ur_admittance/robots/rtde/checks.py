@@ -48,7 +48,7 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
             raise RobotError(
                 "the robot is in local control: switch it to remote control on the pendant (top right corner)."
             )
-        _check_safety(dashboard.word("safetystatus") if version[0] > 3 else dashboard.word("safetymode"))
+        _check_safety(dashboard, version)
         _check_power(dashboard, power_on)
         _check_program(dashboard, take_over)
     rate = 500.0 if version[0] > 3 else 125.0
@@ -75,13 +75,20 @@ def _check_model(dashboard: Dashboard, model: RobotModel) -> None:
         raise RobotError(f"the robot is a {answer}, but the model is {model.name}: choose the right model.")
 
 
-def _check_safety(status: str) -> None:
+def check_released(host: str, timeout: float) -> None:
+    """RobotError while a stop of the safety system lasts."""
+    with Dashboard(host, timeout) as dashboard:
+        _check_safety(dashboard, dashboard.version() or OLDEST)
+
+
+def _check_safety(dashboard: Dashboard, version: tuple[int, int, int]) -> None:
+    status = dashboard.word("safetystatus" if version[0] > 3 else "safetymode")
     if status in ("NORMAL", "REDUCED"):
         return
     if "PROTECTIVE" in status:
         raise RobotError(
-            "the robot is in a protective stop: look for the cause, then unlock it on the pendant or with "
-            "recover(unlock=True)."
+            "the robot is in a protective stop: look for the cause, then unlock it on the pendant, or in another "
+            "terminal with `ur-admittance ask unlock` while `run` is running."
         )
     if "EMERGENCY" in status:
         raise RobotError("the emergency stop is pressed: release it and start the robot.")
@@ -131,6 +138,6 @@ def unlock_protective_stop(host: str, patience: float = 8.0) -> None:
             answer = dashboard.ask("unlock protective stop")
             if answer == "Protective stop releasing":
                 return
-            if time.monotonic() > end:
+            if time.monotonic() >= end:
                 raise RobotError(f"the protective stop could not be unlocked: {answer}.")
             time.sleep(0.5)

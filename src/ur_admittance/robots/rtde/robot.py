@@ -21,7 +21,7 @@ from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde import tool as rtde_tool
-from ur_admittance.robots.rtde.checks import check_ready, unlock_protective_stop
+from ur_admittance.robots.rtde.checks import check_ready, check_released, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
@@ -200,6 +200,13 @@ class RtdeRobot(Robot):
         """A stop of the robot, a lost connection or a refused command: nothing is sent until recover()."""
         return self._link is None or self._status != Status.OK or self._refused
 
+    def unlock(self) -> str:
+        """Release a protective stop, whose cause somebody has found; the arm stays where it is until recover()."""
+        if self._status != Status.PROTECTIVE_STOP:
+            raise RobotError("unlock: the robot is not in a protective stop.")
+        unlock_protective_stop(self.host, patience=0.0)
+        return "the robot is unlocked and stays where it is; now reset the fault"
+
     def recover(self, unlock: bool = False) -> RobotInfo:
         """After a stop or a lost connection, on explicit request: connect again and restart the program.
 
@@ -207,6 +214,8 @@ class RtdeRobot(Robot):
         """
         if unlock:
             unlock_protective_stop(self.host)
+        if self._link is not None:
+            check_released(self.host, self.settings.connect_timeout)  # a refusal must not cost the connection
         return self.connect()
 
     def close(self) -> None:

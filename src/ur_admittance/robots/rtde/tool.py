@@ -21,6 +21,7 @@ Array = NDArray[np.float64]
 
 GRAVITY = 9.81  # [m/s2]
 DOUBTFUL_FORCE = 4.0  # [N] at rest; the accuracy of the built-in sensor is some newtons
+DOUBTFUL_MASS = 0.05  # [kg] below it the payload is not what is wrong
 
 
 def apply(link: Link, settings: RtdeSettings) -> list[str]:
@@ -87,10 +88,8 @@ def doubts(force: np.ndarray) -> list[str]:
     if size < DOUBTFUL_FORCE:
         return []
     error, direction = abs(upwards) / GRAVITY, "heavy" if upwards > 0.0 else "light"
-    return [
-        f"The sensor reads {size:.1f} N at rest: the payload is about {error:.2g} kg too {direction}, or the tool "
-        "touches something, or the sensor needs zeroing."
-    ]
+    payload = f"the payload is about {error:.2g} kg too {direction}, or " if error > DOUBTFUL_MASS else ""
+    return [f"The sensor reads {size:.1f} N at rest: {payload}the tool touches something, or the sensor needs zeroing."]
 
 
 def check_parameters(parameters: Parameters, source: str, second: str = "") -> None:
