@@ -16,7 +16,7 @@ from ur_admittance.emulator.safety import StopKind
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 
 if TYPE_CHECKING:
-    from ur_admittance.emulator.program import Program
+    from ur_admittance.emulator.rtde_control import RtdeControl as Program
 
 RealTime = Callable[["Program"], None]
 Blocking = Callable[["Program"], Iterator[None] | None]
@@ -56,8 +56,7 @@ def get_tcp(p: "Program") -> None:
 
 
 def set_watchdog(p: "Program") -> None:
-    p.watchdog.limit = 1.0 / max(p.double(0), SLOWEST_WATCHDOG_HZ)
-    p.kick()
+    p.watch(max(p.double(0), SLOWEST_WATCHDOG_HZ))
 
 
 def trigger_protective_stop(p: "Program") -> None:

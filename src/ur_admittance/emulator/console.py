@@ -177,7 +177,7 @@ def _report(box: Controller, text: str) -> str:
                 "standing": arm.standing,
                 "travel": arm.travel,
                 "runtime_state": box.program.runtime_state,
-                "watchdog_hz": 1.0 / box.program.watchdog.limit,
+                "watchdog_hz": box.program.watchdog_hz,
                 "stop": box.safety.stop.name,
                 "reason": box.safety.reason,
             }

@@ -16,9 +16,6 @@ SHOWN = 5  # messages of one kind that are logged in full; after that every thou
 TRACE_LENGTH = 20000
 DIGITAL_INPUTS = 18
 
-COMMAND_REGISTERS = ("input_int_register_0", "input_int_register_24")
-STREAMED = (9, 11)  # speedJ, servoJ
-
 
 class Controller:
     """Software version decides rate and variables: 5.x runs at 500 Hz, 3.x (CB3) at 125 Hz."""
@@ -40,7 +37,7 @@ class Controller:
         self.arm = Arm(world, self.period, about_tcp=version[0] <= 3)
         self.safety = Safety(self.arm, force_limit, following_limit)
         self.inputs, self.outputs = Inputs(version), Outputs()
-        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self.period)
+        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self, self.period)
         self.safety.on_stop = self.program.on_safety_stop
         self.safety.log = self.program.log = self.log
         self.digital_inputs = self.digital_outputs = 0  # bit by bit: 8 standard, 8 configurable, 2 of the tool
@@ -63,7 +60,7 @@ class Controller:
     @property
     def waits_for_command(self) -> bool:
         """A streamed motion runs and its command for the next cycle has not come yet."""
-        return not self._arrived and self.program.runtime_state == PLAYING and self.program.thread in ("speed", "servo")
+        return not self._arrived and self.program.streams
 
     def log(self, kind: str, text: str) -> None:
         """Say it; of many messages of one kind only some."""
@@ -87,16 +84,13 @@ class Controller:
     def receive(self, values: dict[str, Any]) -> None:
         """A data package: every field keeps its value until the next one."""
         self.inputs.values.update(values)
-        for register in COMMAND_REGISTERS:
-            if register in values:
-                self.program.kick()
-                if values[register] in STREAMED:
-                    self.commands += 1
-                    self._arrived += 1
-                    self.trace.append(self.tick + 1)
-                    self.counters["streamed commands"] += 1
-                    if self._arrived > 1:
-                        self.counters["streamed commands lost in one cycle"] += 1
+        if self.program.received(values):
+            self.commands += 1
+            self._arrived += 1
+            self.trace.append(self.tick + 1)
+            self.counters["streamed commands"] += 1
+            if self._arrived > 1:
+                self.counters["streamed commands lost in one cycle"] += 1
         self._io(values)
 
     def _io(self, values: dict[str, Any]) -> None:

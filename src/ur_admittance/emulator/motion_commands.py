@@ -8,7 +8,7 @@ import numpy as np
 from ur_admittance.emulator.motions import Motion, ServoJ, SpeedJ, SpeedL, joints_for, planned
 
 if TYPE_CHECKING:
-    from ur_admittance.emulator.program import Program
+    from ur_admittance.emulator.rtde_control import RtdeControl as Program
 
 
 # -- streamed -------------------------------------------------------------------------------------------------------
