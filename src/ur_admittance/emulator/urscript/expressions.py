@@ -14,8 +14,9 @@ from ur_admittance.emulator.limits import ProgramError
 from ur_admittance.emulator.urscript.text import KEYWORDS, Token, tokens
 from ur_admittance.emulator.urscript.values import INT_LIMIT
 
-LEVELS = (("or",), ("xor",), ("and",), ("not",), ("==", "!=", "<", ">", "<=", ">="), ("+", "-"), ("*", "/", "%"))
-NOT = 3
+RANKS = {"or": 1, "xor": 2, "and": 3, "==": 5, "!=": 5, "<": 5, ">": 5, "<=": 5, ">=": 5}
+RANKS |= {"+": 6, "-": 6, "*": 7, "/": 7, "%": 7}
+NOT = 4
 
 BuiltIn = Mapping[str, Callable[..., Any]]
 
@@ -81,17 +82,15 @@ class Expressions:
     def condition(self) -> ast.expr:
         return call(".truth", self.expression())
 
-    def expression(self, level: int = 0) -> ast.expr:
-        if level == len(LEVELS):
-            return self._factor()
-        if level == NOT:
-            if self.accept("not"):
-                return ast.UnaryOp(ast.Not(), call(".truth", self.expression(level)))
-            return self.expression(level + 1)
-        left = self.expression(level + 1)
-        while sign := self.accept(*LEVELS[level]):
-            left = self._combined(sign.text, left, self.expression(level + 1))
+    def expression(self, lowest: int = 1) -> ast.expr:
+        """Operators of at least this rank."""
+        left = self._negation() if self.accept("not") else self._factor()
+        while (rank := RANKS.get(self.next.text, 0)) >= lowest:
+            left = self._combined(self.take().text, left, self.expression(rank + 1))
         return left
+
+    def _negation(self) -> ast.expr:
+        return ast.UnaryOp(ast.Not(), call(".truth", self.expression(NOT)))
 
     def _combined(self, sign: str, left: ast.expr, right: ast.expr) -> ast.expr:
         if sign in ("==", "!="):

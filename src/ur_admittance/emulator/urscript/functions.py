@@ -15,6 +15,7 @@ from ur_admittance.emulator.urscript.motion_functions import MotionFunctions
 from ur_admittance.emulator.urscript.values import (
     Array,
     Pose,
+    checked,
     concatenated,
     integer,
     number,
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 BOOLEANS = 128  # boolean registers
 STANDARD, CONFIGURABLE, TOOL = range(8), range(8, 16), range(16, 18)  # digital inputs and outputs
+INVERSE_TURNS = 100  # of a loop: the time that an inverse takes
 WATCHDOG_ACTIONS = ("ignore", "pause", "stop")
 NOT_EMULATED = """
     force_mode end_force_mode force_mode_set_damping force_mode_set_gain_scaling freedrive_mode end_freedrive_mode
@@ -39,8 +41,12 @@ NOT_EMULATED = """
     tool_contact enable_external_ft_sensor ft_rtde_input_enable path_offset_enable path_offset_set interpreter_mode
     socket_open socket_close socket_send_string socket_send_int socket_send_byte socket_send_line socket_read_string
     socket_read_byte_list socket_read_binary_integer socket_read_ascii_float socket_read_line socket_get_var
-    socket_set_var rpc_factory set_gravity get_joint_torques set_tool_voltage set_standard_analog_out
-    get_standard_analog_in set_tool_communication powerdown"""
+    socket_set_var rpc_factory modbus_add_signal modbus_get_signal_status modbus_set_output_register set_gravity
+    set_payload_mass set_payload_cog get_target_payload_cog get_target_payload_inertia get_joint_torques
+    get_actual_joint_positions_history get_target_waypoint get_tool_accelerometer_reading is_within_safety_limits
+    set_tool_voltage set_tool_communication set_standard_analog_out get_standard_analog_in set_flag get_flag
+    pose_add pose_sub pose_dist point_dist interpolate_pose wrench_trans rotvec2rpy rpy2rotvec random to_num
+    str_at str_empty str_find str_len str_sub integer_to_binary_list binary_list_to_integer time powerdown"""
 MATHS: dict[str, Callable[[float], float]] = {
     name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "floor", "ceil")
 } | {"d2r": math.radians, "r2d": math.degrees, "log": math.log}
@@ -54,7 +60,7 @@ def function_table(program: "Program", run: "ScriptRun") -> dict[str, Callable[.
 
 
 def _of_a_number(name: str, function: Callable[[float], float]) -> Callable[[Any], float]:
-    return lambda x: function(number(x, name))
+    return lambda x: checked(function(number(x, name)))
 
 
 def _refusal(name: str) -> Callable[..., None]:
@@ -130,6 +136,7 @@ class Functions(MotionFunctions):
         return Pose(_list(self._arm.actual.tcp_pose_at(angles, None if tcp is None else vector(tcp, "tcp"))))
 
     def get_inverse_kin(self, x: Any, qnear: Any = None) -> list[float]:
+        self._run.turns += INVERSE_TURNS
         near = self._arm.q_set if qnear is None else vector(qnear, "qnear")
         return _list(joints_for(self._arm, vector(x, "x"), near))
 

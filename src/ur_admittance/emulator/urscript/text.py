@@ -9,6 +9,7 @@ from ur_admittance.emulator.limits import ProgramError
 BLOCKS = {"def", "sec", "thread", "while", "if"}  # each ends with ``end``
 KEYWORDS = BLOCKS | {"elif", "else", "end", "return", "break", "continue", "run", "join", "kill", "halt", "pass"}
 KEYWORDS |= {"global", "local", "and", "or", "not", "xor", "True", "False", "enter_critical", "exit_critical"}
+KEYWORDS |= {"None"}  # Python's: no name of a variable
 TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\#[^\n]*)
       | (?P<line>\n)
