@@ -1,5 +1,7 @@
 """Programs in URScript run as the manual says. The whole control box, cycle by cycle, without sockets."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -102,12 +104,26 @@ def test_a_direct_control_program_makes_one_turn_per_cycle_and_follows_the_regis
     assert (box.program.runtime_state, box.outputs.integers[24]) == (STOPPED, 0)
 
 
+def test_a_cycle_of_a_direct_control_program_costs_less_than_60_us(box: Box) -> None:
+    box.execute(DIRECT)
+    box.send(1, [0.1] * 6)
+    costs = []
+    for _ in range(20):
+        begin = time.process_time()
+        for _ in range(100):
+            box.program.received({"input_int_register_24": 1})
+            box.program.cycle()
+        costs.append((time.process_time() - begin) / 100)
+    assert min(costs) < 60e-6  # measured: 12 us
+
+
 def test_a_silent_client_ends_the_program_after_the_watchdog_time_and_the_arm_brakes(box: Box) -> None:
     box.execute(DIRECT)
     for _ in range(100):
         box.send(1, [0.3] * 6)
     silent = 0
     while box.program.runtime_state == PLAYING:
+        box.receive({"speed_slider_mask": 0, "input_double_register_24": 0.3})  # not the watched variable
         box.cycle()
         silent += 1
     assert silent == 25  # 1/20 s after the last package
@@ -166,15 +182,19 @@ def test_a_bare_line_runs_and_so_does_the_program_after_it(box: Box) -> None:
     assert box.outputs.doubles[3] == 2.5
 
 
-def test_a_secondary_program_leaves_the_primary_one_alone(box: Box) -> None:
+def test_neither_a_secondary_nor_a_wrong_program_ends_the_one_that_runs(box: Box) -> None:
     box.execute(DIRECT)
     box.send(1, [0.1] * 6)
     box.upload("sec s():\n  set_digital_out(1, True)\nend\n")
     box.upload("sec t():\n  movej([0, 0, 0, 0, 0, 0])\nend\n")
+    box.upload("sec u():\n  sleep(1)\nend\n")
+    box.upload("fly()\n")  # does not compile: replaces nothing
     for _ in range(5):
         box.send(1, [0.1] * 6)
     assert box.digital_outputs == 2
-    assert box.says("runtime is too much behind")
+    assert box.says("a secondary program cannot move the arm")
+    assert box.says("a secondary program cannot take time")
+    assert box.says("unknown function fly")
     assert box.program.runtime_state == PLAYING
     assert box.arm.target_speed.any()
 
@@ -194,7 +214,7 @@ def test_programs_are_refused_in_local_control_and_while_stopped(box: Box) -> No
 PROGRAM = """
 def main():
   global total = 0
-  first = [1, 2, 3]
+  local first = [1, 2, 3]
   def add(a, b):
     local total = a + b   # another one than the global
     hidden = 5
@@ -221,9 +241,9 @@ def main():
   change()
   h = run count(4)
   join h
+  write_output_integer_register(2, add(2, 3))
   write_output_integer_register(0, total)
   write_output_integer_register(1, first[1] * 10 + copy[1])
-  write_output_integer_register(2, add(2, 3))
   write_output_boolean_register(70, not (1 > 2 or False) xor False)
   write_output_float_register(0, -7 / 2 + 2 * 3 - norm([3, 4]) + 7 % 4)
   textmsg("pose ", p[0.1, 0, 0, 0, 0, 0])

@@ -60,7 +60,7 @@ def box() -> Controller:
     return Controller(World(robot_model("ur5e")))
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=150, deadline=None, derandomize=True)
 @given(stream=streams)
 def test_any_stream_of_bytes_leaves_the_control_box_at_work(box: Controller, stream: bytes) -> None:
     box.reset()

@@ -69,8 +69,7 @@ class Parser(Expressions):
             self.fail(self.next, "expected the end of the program")
         for made in self.calls:
             self._check(made)
-        self.globals |= outermost.assigned | outermost.local
-        outermost.assigned |= outermost.local
+        self.globals |= outermost.assigned
         outermost.local.clear()
         module = ast.Module([self._definition(function) for function in self.functions.values()], [])
         code = compile(ast.fix_missing_locations(module), SOURCE, "exec")
@@ -157,8 +156,7 @@ class Parser(Expressions):
             target = target.args[0]
         if not isinstance(target, ast.Name):
             self.fail(start, "only a variable or an item of one can be assigned")
-        if target.id not in self.scope.local:
-            self.scope.assigned.add(target.id)
+        self.scope.assigned.add(target.id)
         return [ast.Assign([ast.Name(target.id, ast.Store())], value)]
 
     def _global(self) -> list[ast.stmt]:
