@@ -1,4 +1,4 @@
-"""The control box: one cycle of program, arm and safety, and the values of all RTDE outputs."""
+"""The control box: one cycle of program, arm and safety."""
 
 from collections import Counter, deque
 from collections.abc import Callable
@@ -8,8 +8,9 @@ import numpy as np
 
 from ur_admittance.emulator.arm import Arm
 from ur_admittance.emulator.program import PLAYING, Program
-from ur_admittance.emulator.safety import MODE_POWER_OFF, Safety
-from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Inputs, Outputs, Version
+from ur_admittance.emulator.safety import Safety
+from ur_admittance.emulator.values import OutputValues
+from ur_admittance.emulator.variables import Inputs, Outputs, Version
 from ur_admittance.simulation import World
 
 SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth
@@ -33,6 +34,7 @@ class Controller:
         self.period = 1.0 / self.rate
         self.tick = 0
         self.counters: Counter[str] = Counter()
+        self.readers: list[Callable[[bytes], None]] = []  # of the messages on the primary port
         self._say = say
         self.arm = Arm(world, self.period, about_tcp=version[0] <= 3)
         self.safety = Safety(self.arm, force_limit, following_limit)
@@ -155,69 +157,3 @@ class Controller:
         if self._push is not None and self.time >= self._push_ends:
             self.arm.world.let_go()
             self._push = None
-
-
-class OutputValues:
-    """values[name] -> the present value of an RTDE output; computed when asked for."""
-
-    def __init__(self, box: Controller) -> None:
-        zero6, zero3 = [0.0] * 6, [0.0] * 3
-        plain: dict[str, Any] = {
-            name: {"VECTOR6D": zero6, "VECTOR3D": zero3, "VECTOR6INT32": [0] * 6}.get(variable.kind, 0)
-            for name, variable in OUTPUTS.items()
-        }
-        plain |= {
-            "joint_temperatures": [30.0] * 6,
-            "joint_mode": [253] * 6,
-            "actual_main_voltage": 48.0,
-            "actual_robot_voltage": 48.0,
-            "actual_joint_voltage": [48.0] * 6,
-            "actual_tool_accelerometer": [0.0, 0.0, 9.82],
-            "speed_scaling": 1.0,
-            "actual_execution_time": 0.1,
-        }
-        arm, safety, program = box.arm, box.safety, box.program
-        world = arm.world
-        live: dict[str, Callable[[], Any]] = {
-            "timestamp": lambda: box.time,
-            "target_q": lambda: arm.q_set.tolist(),
-            "target_qd": lambda: arm.target_speed.tolist(),
-            "target_qdd": lambda: arm.qdd_set.tolist(),
-            "target_moment": lambda: world.mj_data.qfrc_applied.tolist(),
-            "actual_q": lambda: world.q.tolist(),
-            "actual_qd": lambda: world.qd.tolist(),
-            "actual_current_as_torque": lambda: world.mj_data.qfrc_applied.tolist(),
-            "actual_TCP_pose": lambda: arm.actual.tcp_pose().tolist(),
-            "actual_TCP_speed": lambda: arm.actual.tcp_speed(world.qd).tolist(),
-            "actual_TCP_force": lambda: arm.tcp_force.tolist(),
-            "tcp_force_scalar": lambda: float(np.linalg.norm(arm.tcp_force[:3])),
-            "target_TCP_pose": lambda: arm.commanded.tcp_pose().tolist(),
-            "target_TCP_speed": lambda: arm.commanded.tcp_speed(arm.target_speed).tolist(),
-            "ft_raw_wrench": lambda: arm.raw.tolist(),
-            "payload": lambda: arm.payload,
-            "payload_cog": lambda: arm.cog.tolist(),
-            "payload_inertia": lambda: arm.payload_inertia.tolist(),
-            "tcp_offset": lambda: arm.actual.tcp.tolist(),
-            "robot_mode": lambda: safety.robot_mode,
-            "safety_mode": lambda: safety.stop.value[0],
-            "safety_status": lambda: safety.stop.value[0],
-            "safety_status_bits": lambda: safety.stop.value[1],
-            "robot_status_bits": lambda: (
-                int(safety.robot_mode != MODE_POWER_OFF) | int(program.runtime_state == PLAYING) << 1
-            ),
-            "target_speed_fraction": lambda: safety.fraction,
-            "runtime_state": lambda: program.runtime_state,
-            "actual_digital_input_bits": lambda: box.digital_inputs,
-            "actual_digital_output_bits": lambda: box.digital_outputs,
-            "standard_analog_output0": lambda: box.analog_outputs[0],
-            "standard_analog_output1": lambda: box.analog_outputs[1],
-        }
-        integers, doubles = box.outputs.integers, box.outputs.doubles
-        for i in range(REGISTERS):
-            live[f"output_int_register_{i}"] = lambda i=i: integers[i]  # type: ignore[misc]
-            live[f"output_double_register_{i}"] = lambda i=i: doubles[i]  # type: ignore[misc]
-        self._plain, self._live = plain, live
-
-    def __getitem__(self, name: str) -> Any:
-        getter = self._live.get(name)
-        return self._plain[name] if getter is None else getter()

@@ -1,4 +1,4 @@
-"""One connection of each kind: RTDE (30004), dashboard (29999), script (30003).
+"""One connection of each kind: RTDE (30004), dashboard (29999), script (30003), primary and secondary (30001, 30002).
 
 A connection turns bytes into calls of the control box and answers into bytes. Whatever a client sends, it can
 only harm its own connection: bad messages are logged and dropped.
@@ -8,14 +8,15 @@ import math
 import struct
 import time
 
+from ur_admittance.emulator import primary
 from ur_admittance.emulator.console import answer
 from ur_admittance.emulator.controller import Controller
 from ur_admittance.emulator.urscript.text import Splitter
 from ur_admittance.emulator.variables import OUTPUTS, known
 from ur_admittance.robots.rtde import wire
 
-RTDE_PORT, DASHBOARD_PORT, SCRIPT_PORT = 30004, 29999, 30003
-LINE_LIMIT = 4096  # [bytes] of one dashboard line
+DASHBOARD_PORT, PRIMARY_PORT, SECONDARY_PORT, SCRIPT_PORT, RTDE_PORT = 29999, 30001, 30002, 30003, 30004
+LINE_LIMIT = 4096  # [bytes] of one line
 SCRIPT_LIMIT = 1 << 20  # [bytes] of one uploaded program
 BACKLOG_LIMIT = 1 << 16  # [bytes] a client may leave unread before packages are dropped
 PATIENCE = 10.0  # [s] after which a client that reads nothing is disconnected, as the robot does
@@ -25,8 +26,11 @@ RECIPE_LIMIT = 255
 class Connection:
     """Bytes out; subclasses take bytes in."""
 
+    budget = 1024  # [bytes] taken in one control cycle; small messages cost most, some 2 us each
+
     def __init__(self, box: Controller, name: str) -> None:
         self.box, self.name = box, name
+        self.taken = 0  # [bytes] in this cycle
         self.out = bytearray()
         self.closing = False  # after the rest has been sent
         self.full_since: float | None = None
@@ -36,9 +40,23 @@ class Connection:
 
     def cycle(self) -> None:
         """After each control cycle."""
+        self.can_send()
 
     def closed(self) -> None:
         """The socket is gone."""
+
+    def can_send(self) -> bool:
+        """There is room for more; a client that reads nothing for long is disconnected."""
+        if len(self.out) <= BACKLOG_LIMIT:
+            self.full_since = None
+            return True
+        now = time.monotonic()
+        self.full_since = self.full_since or now
+        if now - self.full_since > PATIENCE:
+            self.complain("reads nothing: disconnected")
+            self.out.clear()
+            self.closing = True
+        return False
 
     def complain(self, text: str) -> None:
         self.box.log("bad message", f"{self.name}: {text}")
@@ -124,18 +142,8 @@ class RtdeConnection(Connection):
         self.box.receive(recipe.read(payload[1:]))
 
     def cycle(self) -> None:
-        if not self._started or self._output is None or self.box.tick % self._every:
-            return
-        if len(self.out) > BACKLOG_LIMIT:
-            now = time.monotonic()
-            self.full_since = self.full_since or now
-            if now - self.full_since > PATIENCE:
-                self.complain("reads nothing: disconnected")
-                self.out.clear()
-                self.closing = True
-            return
-        self.full_since = None
-        self.out += self._output.package(self.box.values)
+        if self._started and self._output is not None and self.box.tick % self._every == 0 and self.can_send():
+            self.out += self._output.package(self.box.values)
 
     def closed(self) -> None:
         if self.box.inputs.release(self):
@@ -153,10 +161,6 @@ class DashboardConnection(Connection):
         while (end := self._in.find(b"\n")) >= 0:
             line = self._in[:end].decode("utf-8", "replace").strip()
             del self._in[: end + 1]
-            if len(self.out) > BACKLOG_LIMIT:
-                self.complain("sends commands without reading the answers: disconnected")
-                self.closing = True
-                return
             reply = answer(self.box, line[:LINE_LIMIT])
             self.out += reply.encode("utf-8", "replace") + b"\n"
             self.closing = self.closing or line == "quit"
@@ -168,6 +172,8 @@ class DashboardConnection(Connection):
 
 class ScriptConnection(Connection):
     """Programs, one after the other. Nothing is streamed back: the client here never reads."""
+
+    budget = 1 << 14
 
     def __init__(self, box: Controller, name: str) -> None:
         super().__init__(box, name)
@@ -186,8 +192,64 @@ class ScriptConnection(Connection):
             self.complain(f"{len(self._programs)} bytes of a program without its end: ignored")
 
 
+class SecondaryConnection(ScriptConnection):
+    """State ten times a second; takes URScript, and lines that are commands to the controller itself."""
+
+    def __init__(self, box: Controller, name: str) -> None:
+        super().__init__(box, name)
+        self._line = bytearray()
+        self._born = box.tick
+        self.out += primary.version(box)
+
+    def feed(self, data: bytes) -> None:
+        self._line += data
+        while (end := self._line.find(b"\n") + 1) > 0:
+            line = bytes(self._line[:end])
+            del self._line[:end]
+            command = COMMANDS.get(line.strip())
+            if command is not None:
+                answer(self.box, command)
+            else:
+                super().feed(line)
+        if len(self._line) > LINE_LIMIT:
+            self.complain(f"line of more than {LINE_LIMIT} bytes: disconnected")
+            self._line.clear()
+            self.closing = True
+
+    def cycle(self) -> None:
+        age = self.box.tick - self._born
+        if age % round(self.box.rate / primary.RATE_HZ) == 1 and self.can_send():
+            self.out += primary.state(self.box, first=age == 1)
+
+
+class PrimaryConnection(SecondaryConnection):
+    """The same, and messages when something happens."""
+
+    def __init__(self, box: Controller, name: str) -> None:
+        super().__init__(box, name)
+        box.readers.append(self._tell)
+
+    def _tell(self, message: bytes) -> None:
+        if self.can_send():
+            self.out += message
+
+    def closed(self) -> None:
+        self.box.readers.remove(self._tell)
+
+
+# line on the primary port -> the dashboard's name for it
+COMMANDS = {
+    b"power on": "power on",
+    b"power off": "power off",
+    b"set robotmode run": "brake release",
+    b"set unlock protective stop": "unlock protective stop",
+    b"stop program": "stop",
+}
+
 KINDS: dict[int, type[Connection]] = {
     RTDE_PORT: RtdeConnection,
     DASHBOARD_PORT: DashboardConnection,
     SCRIPT_PORT: ScriptConnection,
+    PRIMARY_PORT: PrimaryConnection,
+    SECONDARY_PORT: SecondaryConnection,
 }

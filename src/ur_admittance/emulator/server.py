@@ -7,6 +7,8 @@ a longer pause the schedule moves on: robot time then has a gap against real tim
 With ``patience`` the schedule waits up to that long for a late streamed command, once: on a busy machine robot time
 then runs slower than real time, but a client that keeps up with robot time sees no lost cycle. With ``pace`` 0.5 robot
 time runs at half speed throughout.
+In one cycle a connection may send as many bytes as its kind allows, and nothing while it does not read its answers: the
+rest waits in its socket. So a client that floods its port slows down itself, not the arm and not the others.
 """
 
 import ctypes
@@ -16,12 +18,11 @@ import sys
 import time
 
 from ur_admittance.emulator.controller import Controller
-from ur_admittance.emulator.ports import KINDS, Connection
+from ur_admittance.emulator.ports import BACKLOG_LIMIT, KINDS, Connection
 from ur_admittance.errors import SimulationError
 
-CLIENTS = 100  # at most, over the three ports
+CLIENTS = 100  # at most, over all ports
 CATCH_UP = 5  # cycles; more could trip the watchdog on a client that had no chance to send
-CHUNK = 1 << 16  # [bytes] read at once
 PR_SET_TIMERSLACK = 29
 QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
@@ -103,6 +104,7 @@ class Server:
         self._obey_requests()
         cut = time.monotonic() < self._cut_until
         for client, connection in list(self._clients.items()):
+            connection.taken = 0
             connection.cycle()
             if cut:
                 connection.out.clear()
@@ -138,7 +140,9 @@ class Server:
         """What clients have sent, or send within ``wait`` [s]."""
         if time.monotonic() < self._cut_until:
             return
-        readable, _, _ = select.select([*self._listeners, *self._clients], [], [], wait)
+        greedy = [client for client, c in self._clients.items() if c.taken >= c.budget or len(c.out) > BACKLOG_LIMIT]
+        heard = [client for client in self._clients if client not in greedy] if greedy else self._clients
+        readable, _, _ = select.select([*self._listeners, *heard], [], [], wait)
         for ready in readable:
             kind = self._listeners.get(ready)
             if kind is not None:
@@ -165,7 +169,7 @@ class Server:
     def _receive(self, client: socket.socket) -> None:
         connection = self._clients[client]
         try:
-            data = client.recv(CHUNK)
+            data = client.recv(connection.budget - connection.taken)
             if QUICKACK is not None:  # the client's Nagle algorithm waits for our acknowledgement
                 client.setsockopt(socket.IPPROTO_TCP, QUICKACK, 1)
         except (BlockingIOError, InterruptedError):
@@ -175,6 +179,7 @@ class Server:
         if not data:
             self._drop(client)
             return
+        connection.taken += len(data)
         connection.feed(data)
         self._send(client, connection)
 
