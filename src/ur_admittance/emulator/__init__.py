@@ -17,7 +17,9 @@ The unmodified ur_rtde client and other RTDE clients connect to it as to a robot
     commands.py         its commands by their numbers: questions and settings
     motion_commands.py  its commands that move the arm
     controller.py       one control cycle of the box
-    console.py          dashboard commands, and those that play the world around the robot
+    files.py            the robot's disk: programs to load, saved logs
+    dashboard.py        dashboard commands
+    console.py          commands that play the world around the robot
     primary.py          state and messages of the primary and secondary ports
     ports.py            the TCP ports
     server.py           one thread: absolute schedule and sockets

@@ -2,13 +2,16 @@
 
 from collections import Counter, deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ur_admittance.emulator import primary
 from ur_admittance.emulator.arm import Arm
+from ur_admittance.emulator.files import Files
 from ur_admittance.emulator.program import PLAYING, Program
-from ur_admittance.emulator.safety import Safety
+from ur_admittance.emulator.safety import Safety, StopKind
 from ur_admittance.emulator.values import OutputValues
 from ur_admittance.emulator.variables import Inputs, Outputs, Version
 from ur_admittance.simulation import World
@@ -28,20 +31,26 @@ class Controller:
         force_limit: float = 250.0,
         following_limit: float = 0.15,
         say: Callable[[str], None] = lambda text: None,
+        directory: Path | None = None,
     ) -> None:
         self.version = version
         self.rate = 500.0 if version[0] > 3 else 125.0  # [Hz]
         self.period = 1.0 / self.rate
         self.tick = 0
         self.counters: Counter[str] = Counter()
+        self._reported = StopKind.NONE
         self.readers: list[Callable[[bytes], None]] = []  # of the messages on the primary port
-        self._say = say
+        self._console = say
+        self.files = Files(directory)
+        self.operational_mode, self.user_role = "NONE", "PROGRAMMER"
+        self.shutdown = False  # asked for
         self.arm = Arm(world, self.period, about_tcp=version[0] <= 3)
         self.safety = Safety(self.arm, force_limit, following_limit)
         self.inputs, self.outputs = Inputs(version), Outputs()
         self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self, self.period)
         self.safety.on_stop = self.program.on_safety_stop
         self.safety.log = self.program.log = self.log
+        self.program.on_event = self._report_program
         self.digital_inputs = self.digital_outputs = 0  # bit by bit: 8 standard, 8 configurable, 2 of the tool
         self.analog_outputs = [0.0, 0.0]
         self.trace: deque[int] = deque(maxlen=TRACE_LENGTH)  # cycle in which each streamed command was seen
@@ -71,6 +80,15 @@ class Controller:
         if count <= SHOWN or count % 1000 == 0:
             self._say(f"[{self.time:9.3f}] {kind}: {text}" + (f" (number {count})" if count > SHOWN else ""))
 
+    def _say(self, text: str) -> None:
+        self.files.log.append(text)
+        self._console(text)
+
+    def report(self, message: bytes) -> None:
+        """A message of ``primary`` to all who read the primary port."""
+        for reader in self.readers:
+            reader(message)
+
     def cycle(self) -> None:
         """One control cycle."""
         self._arrived = 0
@@ -80,6 +98,44 @@ class Controller:
         self.program.cycle()
         self.arm.step(self.safety.fraction)
         self.safety.watch()
+        self._report_stop()
+
+    def _report_stop(self) -> None:
+        stop = self.safety.stop
+        if stop is not self._reported:
+            self._reported = stop
+            self.report(primary.safety_mode(self))
+            if stop is not StopKind.NONE:
+                self.report(primary.error(self, primary.STOPPED_BY_SAFETY, primary.WARNING, self.safety.reason))
+
+    def state(self) -> dict[str, Any]:
+        """What a test or a person wants to know."""
+        arm = self.arm
+        return {
+            "time": self.time,
+            "cycle": self.tick,
+            "late": self.late_cycles,
+            "q": arm.world.q.tolist(),
+            "qd": arm.world.qd.tolist(),
+            "target_q": arm.q_set.tolist(),
+            "tcp_force": arm.tcp_force.tolist(),
+            "true_wrench": arm.world.external_wrench.tolist(),
+            "contact_force": arm.world.contact_wrench[:3].tolist(),
+            "standing": arm.standing,
+            "travel": arm.travel,
+            "runtime_state": self.program.runtime_state,
+            "watchdog_hz": self.program.watchdog_hz,
+            "stop": self.safety.stop.name,
+            "reason": self.safety.reason,
+        }
+
+    def _report_program(self, event: str, text: str, line: int, column: int) -> None:
+        if event in ("started", "stopped"):
+            self.report(primary.key(self, f"PROGRAM_XXX_{event.upper()}", text))
+        elif event in ("compile error", "runtime error"):
+            self.report(primary.runtime_exception(self, line, column, text))
+        elif event in ("textmsg", "popup"):
+            self.report(primary.text(self, text))
 
     # what clients write
 

@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -50,6 +51,10 @@ def run(
     noise: Annotated[float, typer.Option(help="Standard deviation of the force reading [N].")] = 0.0,
     delay: Annotated[float, typer.Option(help="Dead time of the joint servo [s].")] = 0.0,
     force_limit: Annotated[float, typer.Option(help="Force that trips a protective stop [N].")] = 250.0,
+    files: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="Programs to load (x.script for x.urp); saved logs."),
+    ] = None,
     patience: Annotated[
         float, typer.Option(help="Wait this long [s] for a streamed command that is late; 0: strict real time.")
     ] = 0.0,
@@ -75,7 +80,7 @@ def run(
         servo=Servo(delay=delay),
         sensor=FtSensor(noise_force=noise, noise_torque=noise / 50.0),
     )
-    box = Controller(world, _version(version), force_limit=force_limit, say=_say)
+    box = Controller(world, _version(version), force_limit=force_limit, say=_say, directory=files)
     if payload is not None:
         box.arm.set_payload(payload)
     box.cycle()  # compiles before clients can connect

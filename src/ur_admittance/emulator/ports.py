@@ -9,8 +9,8 @@ import struct
 import time
 
 from ur_admittance.emulator import primary
-from ur_admittance.emulator.console import answer
 from ur_admittance.emulator.controller import Controller
+from ur_admittance.emulator.dashboard import answer
 from ur_admittance.emulator.urscript.text import Splitter
 from ur_admittance.emulator.variables import OUTPUTS, known
 from ur_admittance.robots.rtde import wire
@@ -26,11 +26,9 @@ RECIPE_LIMIT = 255
 class Connection:
     """Bytes out; subclasses take bytes in."""
 
-    budget = 1024  # [bytes] taken in one control cycle; small messages cost most, some 2 us each
-
     def __init__(self, box: Controller, name: str) -> None:
         self.box, self.name = box, name
-        self.taken = 0  # [bytes] in this cycle
+        self.debt = 0.0  # [s] of work for it beyond its share
         self.out = bytearray()
         self.closing = False  # after the rest has been sent
         self.full_since: float | None = None
@@ -173,19 +171,20 @@ class DashboardConnection(Connection):
 class ScriptConnection(Connection):
     """Programs, one after the other. Nothing is streamed back: the client here never reads."""
 
-    budget = 1 << 14
-
     def __init__(self, box: Controller, name: str) -> None:
         super().__init__(box, name)
         self._programs = Splitter()
 
     def feed(self, data: bytes) -> None:
         for text in self._programs.feed(data):
-            self.box.program.upload(text)
+            self.program(text)
         if len(self._programs) > SCRIPT_LIMIT:
             self.complain(f"program of more than {SCRIPT_LIMIT} bytes: disconnected")
             self._programs = Splitter()
             self.closing = True
+
+    def program(self, text: str) -> None:
+        self.box.program.upload(text)
 
     def closed(self) -> None:
         if self._programs:
@@ -197,24 +196,17 @@ class SecondaryConnection(ScriptConnection):
 
     def __init__(self, box: Controller, name: str) -> None:
         super().__init__(box, name)
-        self._line = bytearray()
         self._born = box.tick
         self.out += primary.version(box)
 
-    def feed(self, data: bytes) -> None:
-        self._line += data
-        while (end := self._line.find(b"\n") + 1) > 0:
-            line = bytes(self._line[:end])
-            del self._line[:end]
-            command = COMMANDS.get(line.strip())
-            if command is not None:
-                answer(self.box, command)
-            else:
-                super().feed(line)
-        if len(self._line) > LINE_LIMIT:
-            self.complain(f"line of more than {LINE_LIMIT} bytes: disconnected")
-            self._line.clear()
-            self.closing = True
+    def program(self, text: str) -> None:
+        command = COMMANDS.get(text.strip())
+        if not self.box.safety.remote_control:
+            self.out += primary.error(self.box, primary.READ_ONLY, primary.VIOLATION, "the robot is in local control")
+        if command is None:
+            super().program(text)
+        elif self.box.safety.remote_control:
+            answer(self.box, command)
 
     def cycle(self) -> None:
         age = self.box.tick - self._born
@@ -234,16 +226,17 @@ class PrimaryConnection(SecondaryConnection):
             self.out += message
 
     def closed(self) -> None:
+        super().closed()
         self.box.readers.remove(self._tell)
 
 
 # line on the primary port -> the dashboard's name for it
 COMMANDS = {
-    b"power on": "power on",
-    b"power off": "power off",
-    b"set robotmode run": "brake release",
-    b"set unlock protective stop": "unlock protective stop",
-    b"stop program": "stop",
+    "power on": "power on",
+    "power off": "power off",
+    "set robotmode run": "brake release",
+    "set unlock protective stop": "unlock protective stop",
+    "stop program": "stop",
 }
 
 KINDS: dict[int, type[Connection]] = {

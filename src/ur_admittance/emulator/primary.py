@@ -26,7 +26,7 @@ TEXT, VERSION, SAFETY_MODE, ERROR, KEY, RUNTIME_EXCEPTION = 0, 3, 5, 6, 7, 10  #
 SOURCE = 7  # the controller
 INFO, WARNING, VIOLATION, FAULT = 1, 2, 3, 4  # levels of an error message
 READ_ONLY = 210  # code of the error that answers a script in local control
-PROTECTIVE_STOP = 27  # code of the error that goes with a protective stop; assumed
+STOPPED_BY_SAFETY = 153  # code of the error that goes with a stop; a robot has one for each reason, this one for a path
 
 # e-Series and the UR series after it; 7e and 12e are taken for the arms they grew out of
 ROBOT_TYPES = {"ur3": 3, "ur5": 1, "ur7": 1, "ur8long": 6, "ur10": 2, "ur12": 2, "ur15": 9, "ur16": 4, "ur18": 5}
