@@ -265,7 +265,7 @@ def test_scopes_threads_loops_and_arithmetic_follow_the_manual(box: Box) -> None
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("def f():\n  fly()\nend\n", "compile error: unknown function fly (line 2)"),
+        ("def f():\n  fly()\nend\n", "compile error: compile_error_name_not_found:fly: (line 2)"),
         ("def f():\n  movej()\nend\n", "compile error: movej does not take these 0 arguments (line 2)"),
         ("def f():\n  x = (1 + \nend\n", "compile error: syntax error at end of line"),
         ("def f():\n  break\nend\n", "compile error: syntax error: 'break' outside loop"),

@@ -39,6 +39,7 @@ class Controller:
         self.tick = 0
         self.counters: Counter[str] = Counter()
         self._reported = StopKind.NONE
+        self._unlock_wanted = False
         self.readers: list[Callable[[bytes], None]] = []  # of the messages on the primary port
         self._console = say
         self.files = Files(directory)
@@ -84,6 +85,10 @@ class Controller:
         self.files.log.append(text)
         self._console(text)
 
+    def unlock_when_allowed(self) -> None:
+        """The primary port's way: asked for once, done when the stop is old enough."""
+        self._unlock_wanted = True
+
     def report(self, message: bytes) -> None:
         """A message of ``primary`` to all who read the primary port."""
         for reader in self.readers:
@@ -94,6 +99,9 @@ class Controller:
         self._arrived = 0
         self.tick += 1
         self.safety.update(self.time, self.period)
+        if self._unlock_wanted:
+            self.safety.unlock_protective_stop()
+            self._unlock_wanted = self.safety.stop is StopKind.PROTECTIVE
         self._let_go_in_time()
         self.program.cycle()
         self.arm.step(self.safety.fraction)
@@ -104,6 +112,7 @@ class Controller:
         stop = self.safety.stop
         if stop is not self._reported:
             self._reported = stop
+            self.report(primary.state(self, first=False))  # at once, as the message that follows
             self.report(primary.safety_mode(self))
             if stop is not StopKind.NONE:
                 self.report(primary.error(self, primary.STOPPED_BY_SAFETY, primary.WARNING, self.safety.reason))

@@ -7,6 +7,7 @@ only harm its own connection: bad messages are logged and dropped.
 import math
 import struct
 import time
+from collections.abc import Callable
 
 from ur_admittance.emulator import primary
 from ur_admittance.emulator.controller import Controller
@@ -110,7 +111,9 @@ class RtdeConnection(Connection):
         if len(payload) < 8:
             raise wire.WireError(f"output setup of {len(payload)} bytes: must begin with the frequency")
         frequency = struct.unpack_from(">d", payload)[0]
-        names = wire.names_of(payload[8:])
+        # the guide's limit; UR's own test asks a new controller for 406 names at once
+        limit = wire.NAMES_LIMIT if self.box.version < (5, 23, 0) else SCRIPT_LIMIT
+        names = wire.names_of(payload[8:], limit)
         types = [known(OUTPUTS, name, self.box.version) or wire.NOT_FOUND for name in names]
         rate = self.box.rate
         usable = math.isfinite(frequency) and 0.0 < frequency <= rate and bool(names) and wire.NOT_FOUND not in types
@@ -206,7 +209,7 @@ class SecondaryConnection(ScriptConnection):
         if command is None:
             super().program(text)
         elif self.box.safety.remote_control:
-            answer(self.box, command)
+            command(self.box)
 
     def cycle(self) -> None:
         age = self.box.tick - self._born
@@ -230,13 +233,13 @@ class PrimaryConnection(SecondaryConnection):
         self.box.readers.remove(self._tell)
 
 
-# line on the primary port -> the dashboard's name for it
-COMMANDS = {
-    "power on": "power on",
-    "power off": "power off",
-    "set robotmode run": "brake release",
-    "set unlock protective stop": "unlock protective stop",
-    "stop program": "stop",
+# lines that are no URScript; UR's client library sends them
+COMMANDS: dict[str, Callable[[Controller], object]] = {
+    "power on": lambda box: answer(box, "power on"),
+    "power off": lambda box: answer(box, "power off"),
+    "set robotmode run": lambda box: answer(box, "brake release"),
+    "set unlock protective stop": lambda box: box.unlock_when_allowed(),
+    "stop program": lambda box: answer(box, "stop"),
 }
 
 KINDS: dict[int, type[Connection]] = {

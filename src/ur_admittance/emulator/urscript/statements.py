@@ -106,7 +106,7 @@ class Parser(Expressions):
         token, function = made.function, self.functions.get(made.function.text)
         wrong = f"{token.text} does not take these {made.count + len(made.keywords)} arguments"
         if function is None and token.text not in self.built_in:
-            raise ProgramError(f"unknown function {token.text}", token.line, token.column)
+            raise ProgramError(f"compile_error_name_not_found:{token.text}:", token.line, token.column)
         if made.run != (function is not None and function.kind == "thread"):
             raise ProgramError(f"{token.text}: run is for threads", token.line, token.column)
         if function is not None:
