@@ -119,5 +119,35 @@ def test_lines_on_the_primary_port_switch_the_power(reader) -> None:
     assert _wait(reader, 7)
 
 
+def test_a_program_tells_when_it_begins_what_it_says_and_when_it_ends(reader) -> None:
+    reader.socket.sendall(b'def greet():\n  textmsg("hello")\n  sleep(0.1)\nend\n')
+    assert reader.message(7) == bytes(8) + b"\x13PROGRAM_XXX_STARTED" + b"greet"
+    assert reader.message(0) == b"hello"
+    assert reader.message(7) == bytes(8) + b"\x13PROGRAM_XXX_STOPPED" + b"greet"
+
+
+def test_an_unknown_name_is_told_with_its_place(reader) -> None:
+    reader.socket.sendall(b"def f():\n  fly()\nend\n")
+    assert reader.message(10) == struct.pack(">ii", 2, 3) + b"compile_error_name_not_found:fly:"
+
+
+def test_a_stop_is_told_as_mode_and_as_error_and_ends_on_request_after_the_wait(reader, emulator) -> None:
+    emulator.tell("unlock delay 1")
+    emulator.tell("protective stop")
+    begin = time.monotonic()
+    assert reader.message(5)[8] == 3
+    assert struct.unpack(">iii", reader.message(6)[:12]) == (153, 0, 2)
+    reader.socket.sendall(b"set unlock protective stop\n")
+    assert reader.message(5)[8] == 1
+    assert time.monotonic() - begin > 0.9
+
+
+def test_in_local_control_the_port_is_read_only(reader, emulator) -> None:
+    emulator.tell("local control")
+    reader.socket.sendall(b"power off\n")
+    assert struct.unpack(">iii", reader.message(6)[:12]) == (210, 0, 3)
+    assert _wait(reader, 7)
+
+
 def _wait(reader: Reader, mode: int) -> bool:
     return any(reader.state()[0][15] == mode for _ in range(20))
