@@ -1,6 +1,7 @@
 """Dashboard answers as UR's manual for e-Series gives them: success means done."""
 
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -32,16 +33,21 @@ def test_the_operational_mode_is_set_and_given_back(emulator) -> None:
     assert emulator.dashboard("getUserRole").startswith("could not understand")  # of a CB3
 
 
-@pytest.fixture
-def robot_with_disk(tmp_path: Path):
-    (tmp_path / "wait.script").write_text("def wait():\n  while True:\n    sleep(0.1)\n  end\nend\n")
-    (tmp_path / "wait.urp").write_text("")
-    with EmulatorProcess("--files", str(tmp_path)) as robot:
+@pytest.fixture(scope="module")
+def disk(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    disk = tmp_path_factory.mktemp("disk")
+    (disk / "wait.script").write_text("def wait():\n  while True:\n    sleep(0.1)\n  end\nend\n")
+    return disk
+
+
+@pytest.fixture(scope="module")
+def robot(disk: Path) -> Iterator[EmulatorProcess]:
+    with EmulatorProcess("--files", str(disk)) as robot:
         yield robot
 
 
-def test_a_loaded_program_plays_pauses_and_stops_and_a_log_is_on_the_disk(robot_with_disk, tmp_path) -> None:
-    ask = robot_with_disk.dashboard
+def test_a_loaded_program_plays_pauses_and_stops_and_a_log_is_on_the_disk(robot, disk) -> None:
+    ask = robot.dashboard
     assert ask("load /programs/wait.urp") == "Loading program: /programs/wait.urp"
     assert ask("load ../../etc/passwd") == "File not found: ../../etc/passwd"
     assert ask("programState") == "STOPPED wait.urp"
@@ -56,9 +62,9 @@ def test_a_loaded_program_plays_pauses_and_stops_and_a_log_is_on_the_disk(robot_
         assert ask("programState") == f"{state} wait.urp"
     assert ask("addToLog a word in time") == "Added log message"
     assert ask("saveLog") == "Log saved to disk"
-    assert "a word in time" in (tmp_path / "log_history.txt").read_text()
+    assert "a word in time" in (disk / "log_history.txt").read_text()
 
 
-def test_a_robot_that_is_shut_down_has_ended(robot_with_disk) -> None:
-    assert robot_with_disk.dashboard("shutdown") == "Shutting down"
-    assert robot_with_disk.process.wait(5.0) == 0
+def test_a_robot_that_is_shut_down_has_ended(robot) -> None:
+    assert robot.dashboard("shutdown") == "Shutting down"
+    assert robot.process.wait(5.0) == 0

@@ -194,7 +194,7 @@ def test_neither_a_secondary_nor_a_wrong_program_ends_the_one_that_runs(box: Box
     assert box.digital_outputs == 2
     assert box.says("a secondary program cannot move the arm")
     assert box.says("a secondary program cannot take time")
-    assert box.says("unknown function fly")
+    assert box.says("compile_error_name_not_found:fly:")
     assert box.program.runtime_state == PLAYING
     assert box.arm.target_speed.any()
 

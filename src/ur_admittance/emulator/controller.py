@@ -187,11 +187,12 @@ class Controller:
     # the world around
 
     def reset(self) -> None:
-        """As after the start: the arm at home, no stop, slider up, sensor not zeroed, no push."""
+        """As after the start: the arm at home, no stop, slider up, sensor not zeroed, no push, nothing loaded."""
         self.program.end("reset", quiet=True)
         self.arm.reset()
         self.safety.reset()
         self._push, self.digital_inputs = None, 0
+        self._unlock_wanted, self.operational_mode, self.files.loaded = False, "NONE", None
 
     def take_local_control(self) -> None:
         """At the pendant. What came over the network ends (assumed), and nothing more of it starts."""

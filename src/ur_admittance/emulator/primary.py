@@ -24,7 +24,7 @@ STATE, MESSAGE = 16, 20  # types of packages
 MODES, JOINTS, TOOL, MASTERBOARD, CARTESIAN, KINEMATICS, CONFIGURATION = range(7)  # types of parts
 TEXT, VERSION, SAFETY_MODE, ERROR, KEY, RUNTIME_EXCEPTION = 0, 3, 5, 6, 7, 10  # types of messages
 SOURCE = 7  # the controller
-INFO, WARNING, VIOLATION, FAULT = 1, 2, 3, 4  # levels of an error message
+WARNING, VIOLATION = 2, 3  # levels of an error message
 READ_ONLY = 210  # code of the error that answers a script in local control
 STOPPED_BY_SAFETY = 153  # code of the error that goes with a stop; a robot has one for each reason, this one for a path
 
