@@ -1,4 +1,4 @@
-"""A URScript program that runs: its threads, operators, and one control cycle of it."""
+"""A URScript program that runs: its threads, the time they may use, one control cycle of them."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
