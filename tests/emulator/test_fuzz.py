@@ -45,6 +45,7 @@ def text_message(rng: random.Random) -> bytes:
 def script_message(rng: random.Random) -> bytes:
     body = rng.choice(
         [b"def f():\n", b"movej([nan],a=1,v=1)\n", b"\nend\n", b"end\n", rng.randbytes(40), b"def x()\nend\n"]
+        + [b"movej([0, 0, 0, 0, 0, 0])\n", b"sec s():\nsync()\nend\n", b"while True:\n"]
     )
     return body * rng.randint(1, 5)
 

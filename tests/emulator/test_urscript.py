@@ -132,6 +132,16 @@ def test_a_silent_client_ends_the_program_after_the_watchdog_time_and_the_arm_br
     assert not box.arm.target_speed.any()
 
 
+def test_a_register_that_is_not_a_number_ends_the_program_and_the_arm_brakes(box: Box) -> None:
+    box.execute(DIRECT)
+    for _ in range(100):
+        box.send(1, [0.3] * 6)
+    box.send(1, [0.3, 0.3, float("nan"), 0.3, 0.3, 0.3])
+    assert box.says("runtime error: qd = nan: must be a finite number (line 10)")
+    box.run(100)
+    assert not box.arm.target_speed.any()
+
+
 def test_a_watchdog_that_pauses_lets_the_program_go_on(box: Box) -> None:
     box.execute('def f():\n rtde_set_watchdog("input_int_register_3", 50)\n while True:\n  sync()\n end\nend\n', 15)
     assert box.program.runtime_state == PAUSED

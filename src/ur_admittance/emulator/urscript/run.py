@@ -1,4 +1,4 @@
-"""A URScript program that runs: its threads, operators, and one control cycle of it."""
+"""A URScript program that runs: its threads, the time they may use, one control cycle of them."""
 
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
@@ -113,7 +113,7 @@ class ScriptRun:
 
     def _kill(self, thread: Any) -> None:
         if _thread(thread) is self.current:
-            raise Halted if thread is self._threads[0] else ProgramError("a thread cannot kill itself")
+            raise ProgramError("a thread cannot kill itself")
         thread.steps.close()
         thread.over = True
 
