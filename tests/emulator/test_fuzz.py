@@ -1,4 +1,4 @@
-"""Malformed messages on the three ports: no crash, no stuck state, other clients unaffected.
+"""Malformed messages on the ports: no crash, no stuck state, other clients unaffected.
 
 A short run always; ``UR_EMULATOR_FUZZ=100000`` sends that many messages in all.
 """
@@ -16,7 +16,7 @@ from ur_admittance.robots.rtde.wire import message
 
 MESSAGES = int(os.environ.get("UR_EMULATOR_FUZZ", "6000"))
 PER_CONNECTION = 50
-PORTS = (30004, 29999, 30003)
+PORTS = (30004, 29999, 30003, 30001)
 WORDS = [b"play", b"stop", b"load ", b"popup ", b"emulator push nan 0 0 0 0 0", b"emulator slider 9", b"robotmode"]
 WORDS += [b"emulator cut -1", b"emulator", b"emulator mark " + b"x" * 300, b"\xff\xfe", b"unlock protective stop"]
 NAMES = [b"timestamp", b"actual_q", b"input_int_register_30", b"input_double_register_31", b"speed_slider_mask", b"?"]
@@ -45,11 +45,12 @@ def text_message(rng: random.Random) -> bytes:
 def script_message(rng: random.Random) -> bytes:
     body = rng.choice(
         [b"def f():\n", b"movej([nan],a=1,v=1)\n", b"\nend\n", b"end\n", rng.randbytes(40), b"def x()\nend\n"]
+        + [b"movej([0, 0, 0, 0, 0, 0])\n", b"sec s():\nsync()\nend\n", b"while True:\n"]
     )
     return body * rng.randint(1, 5)
 
 
-MAKERS = {30004: rtde_message, 29999: text_message, 30003: script_message}
+MAKERS = {30004: rtde_message, 29999: text_message, 30003: script_message, 30001: script_message}
 
 
 def attack(host: str, port: int, count: int, rng: random.Random) -> int:
@@ -71,6 +72,15 @@ def attack(host: str, port: int, count: int, rng: random.Random) -> int:
     return sent
 
 
+def settled(emulator: EmulatorProcess) -> dict[str, int]:
+    """Counters when all that was sent has been read: a connection that costs much is heard little by little."""
+    last: dict[str, int] = {}
+    while (now := emulator.ask("counters") | {"connections": 0}) != last:
+        last = now
+        time.sleep(0.5)
+    return last
+
+
 @pytest.mark.timeout(1800)
 def test_malformed_messages_neither_crash_the_emulator_nor_disturb_a_client(connect, emulator: EmulatorProcess) -> None:
     rng = random.Random(1)
@@ -87,6 +97,7 @@ def test_malformed_messages_neither_crash_the_emulator_nor_disturb_a_client(conn
             assert 0.0 < stamp - last < 0.0021  # the next one: nothing was left out
             last, seen = stamp, seen + 1
     assert emulator.alive
+    counters = settled(emulator)
     assert emulator.tell("reset") == "ok"
     # the whole handshake still works for a new client
     fresh = connect()
@@ -95,6 +106,5 @@ def test_malformed_messages_neither_crash_the_emulator_nor_disturb_a_client(conn
     assert fresh.start()
     assert fresh.state()["timestamp"] > last
     assert emulator.dashboard("robotmode") == "Robotmode: RUNNING"
-    counters = emulator.ask("counters")
-    assert counters["bad message"] > MESSAGES / 20
+    assert counters["bad message"] + counters["compile error"] > MESSAGES / 30  # some are lost with their connection
     emulator.lines.append(f"{sent} messages in {time.monotonic() - begin:.1f} s, {seen} states checked")

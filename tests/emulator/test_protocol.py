@@ -1,5 +1,6 @@
 """A client that follows the published protocol sees what a UR controller would send."""
 
+import socket
 import struct
 
 import numpy as np
@@ -136,8 +137,23 @@ def test_a_number_that_is_not_finite_stops_the_program_not_the_emulator(connect,
     assert emulator.ask("state")["standing"]
 
 
-def _upload(emulator) -> None:
-    import socket
+def test_scripts_on_the_port_run_one_after_the_other_and_touch_the_outside(connect, emulator) -> None:
+    client = connect()
+    client.outputs(["actual_digital_output_bits", "output_int_register_30"])
+    client.start()
+    emulator.tell("digital input 3 on")
+    script = b"set_standard_digital_out(5, get_standard_digital_in(3))\n"
+    script += b"def two():\n  sync()\n  write_output_integer_register(30, 7)\nend\n"
+    _send(emulator, script)
+    states = (client.state() for _ in range(1000))
+    last = next(state for state in states if state["output_int_register_30"] == 7)
+    assert last["actual_digital_output_bits"] == 1 << 5
 
-    with socket.create_connection((emulator.host, 30003), timeout=5.0) as script:
-        script.sendall(b"def rtde_control():\n  rtde_cmd()\n  signal_ready\nend\n")
+
+def _upload(emulator) -> None:
+    _send(emulator, b"def rtde_control():\n  rtde_cmd()\n  signal_ready\nend\n")
+
+
+def _send(emulator, script: bytes) -> None:
+    with socket.create_connection((emulator.host, 30003), timeout=5.0) as port:
+        port.sendall(script)

@@ -16,72 +16,71 @@ from ur_admittance.emulator.safety import StopKind
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 
 if TYPE_CHECKING:
-    from ur_admittance.emulator.program import Program
+    from ur_admittance.emulator.rtde_control import RtdeControl
 
-RealTime = Callable[["Program"], None]
-Blocking = Callable[["Program"], Iterator[None] | None]
+RealTime = Callable[["RtdeControl"], None]
+Blocking = Callable[["RtdeControl"], Iterator[None] | None]
 
 SLOWEST_WATCHDOG_HZ = 0.1
 
 
-def step_time(p: "Program") -> None:
+def step_time(p: "RtdeControl") -> None:
     p.outputs.doubles[p.offset] = p.period
 
 
-def flange_pose(p: "Program") -> None:
+def flange_pose(p: "RtdeControl") -> None:
     p.write_doubles(p.arm.actual.flange_pose())
 
 
-def zero_ft_sensor(p: "Program") -> None:
+def zero_ft_sensor(p: "RtdeControl") -> None:
     p.arm.zero_ft_sensor()
 
 
-def set_payload(p: "Program") -> None:
+def set_payload(p: "RtdeControl") -> None:
     mass, *cog = p.doubles(0, 4)
     p.arm.set_payload(mass, cog if any(cog) else None)
 
 
-def set_target_payload(p: "Program") -> None:
+def set_target_payload(p: "RtdeControl") -> None:
     numbers = p.doubles(0, 10)
     p.arm.set_payload(numbers[0], numbers[1:4])
     p.arm.payload_inertia = np.array(numbers[4:])
 
 
-def set_tcp(p: "Program") -> None:
+def set_tcp(p: "RtdeControl") -> None:
     p.arm.set_tcp(p.vector(0))
 
 
-def get_tcp(p: "Program") -> None:
+def get_tcp(p: "RtdeControl") -> None:
     p.write_doubles(p.arm.actual.tcp)
 
 
-def set_watchdog(p: "Program") -> None:
-    p.watchdog.limit = 1.0 / max(p.double(0), SLOWEST_WATCHDOG_HZ)
-    p.kick()
+def set_watchdog(p: "RtdeControl") -> None:
+    p.watch(max(p.double(0), SLOWEST_WATCHDOG_HZ))
 
 
-def trigger_protective_stop(p: "Program") -> None:
+def trigger_protective_stop(p: "RtdeControl") -> None:
     p.safety.trip(StopKind.PROTECTIVE, "asked for by the program")
 
 
-def inverse_kinematics(p: "Program") -> None:
+def inverse_kinematics(p: "RtdeControl") -> None:
     """The angles for a pose, near the arm or near those that are given."""
     near = p.vector(6) if p.integer(0) == 30 else p.arm.q_set
     p.write_doubles(joints_for(p.arm, p.vector(0), near))
 
 
-def has_inverse(p: "Program") -> None:
+def has_inverse(p: "RtdeControl") -> None:
     near = p.vector(6) if p.integer(0) == 61 else p.arm.q_set
     p.write_integer(1, int(p.arm.commanded.reach(p.vector(0), near) is not None))
 
 
-def forward_kinematics(p: "Program") -> None:
+def forward_kinematics(p: "RtdeControl") -> None:
     """Of the arm as it stands, or for given angles and TCP."""
     k = p.arm.actual
     p.write_doubles(k.tcp_pose() if p.integer(0) == 43 else k.tcp_pose_at(p.vector(0), p.vector(6)))
 
 
-def within_limits(p: "Program") -> None:
+def within_limits(p: "RtdeControl") -> None:
     q: np.ndarray | None = p.vector(0)
     if p.integer(0) == 36:
         q = p.arm.commanded.reach(p.vector(0), p.arm.q_set)
@@ -90,17 +89,17 @@ def within_limits(p: "Program") -> None:
     p.write_integer(1, int(inside))
 
 
-def pose_trans(p: "Program") -> None:
+def pose_trans(p: "RtdeControl") -> None:
     a, b = p.vector(0), p.vector(6)
     R_a, R_b = rotation_from_vector(a[3:]), rotation_from_vector(b[3:])
     p.write_doubles(np.concatenate([a[:3] + R_a @ b[:3], rotation_vector(R_a @ R_b)]))
 
 
-def is_steady(p: "Program") -> None:
+def is_steady(p: "RtdeControl") -> None:
     p.write_integer(1, int(p.arm.standing))
 
 
-def refused(p: "Program") -> None:
+def refused(p: "RtdeControl") -> None:
     number = p.integer(0)
     raise ProgramError(f"{NOT_EMULATED.get(number, f'command {number}')} is not emulated")
 

@@ -19,7 +19,13 @@ RATED_PAYLOAD = 5.0  # [kg] of an arm whose description does not say
 
 
 class ProgramError(SimulationError):
-    """The program cannot go on: the box ends it and brakes the arm, as for a URScript runtime error."""
+    """The program cannot go on: the box ends it and brakes the arm, as for a URScript runtime error.
+
+    ``line`` and ``column`` of its text, from 1; 0 when unknown."""
+
+    def __init__(self, text: str, line: int = 0, column: int = 0) -> None:
+        super().__init__(text)
+        self.line, self.column = line, column
 
 
 def check_payload(model: RobotModel, mass: float, cog: Array) -> None:

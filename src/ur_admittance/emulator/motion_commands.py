@@ -8,13 +8,13 @@ import numpy as np
 from ur_admittance.emulator.motions import Motion, ServoJ, SpeedJ, SpeedL, joints_for, planned
 
 if TYPE_CHECKING:
-    from ur_admittance.emulator.program import Program
+    from ur_admittance.emulator.rtde_control import RtdeControl
 
 
 # -- streamed -------------------------------------------------------------------------------------------------------
 
 
-def speed_j(p: "Program") -> None:
+def speed_j(p: "RtdeControl") -> None:
     p.linear_stop = False
     qd, acceleration = p.vector(0), p.double(6)
     if isinstance(p.arm.motion, SpeedJ) and p.thread == "speed":
@@ -23,7 +23,7 @@ def speed_j(p: "Program") -> None:
         p.drive("speed", SpeedJ(qd, acceleration))
 
 
-def speed_l(p: "Program") -> None:
+def speed_l(p: "RtdeControl") -> None:
     p.linear_stop = True
     twist, acceleration = p.vector(0), p.double(6)
     if isinstance(p.arm.motion, SpeedL) and p.thread == "speed":
@@ -32,15 +32,15 @@ def speed_l(p: "Program") -> None:
         p.drive("speed", SpeedL(twist, acceleration))
 
 
-def servo_j(p: "Program") -> None:
+def servo_j(p: "RtdeControl") -> None:
     _servo(p, p.vector(0))
 
 
-def servo_l(p: "Program") -> None:
+def servo_l(p: "RtdeControl") -> None:
     _servo(p, joints_for(p.arm, p.vector(0), p.arm.q_set))
 
 
-def _servo(p: "Program", q: np.ndarray) -> None:
+def _servo(p: "RtdeControl", q: np.ndarray) -> None:
     lookahead = p.double(9)
     if isinstance(p.arm.motion, ServoJ) and p.thread == "servo":
         p.arm.motion.q, p.arm.motion.lookahead = q, lookahead
@@ -51,7 +51,7 @@ def _servo(p: "Program", q: np.ndarray) -> None:
 # -- to an end ------------------------------------------------------------------------------------------------------
 
 
-def move(p: "Program") -> Iterator[None] | None:
+def move(p: "RtdeControl") -> Iterator[None] | None:
     """moveJ, moveJ_IK, moveL, moveL_FK."""
     number, target, speed, acceleration = p.integer(0), p.vector(0), p.double(6), p.double(7)
     if number == 2:
@@ -67,19 +67,19 @@ def move(p: "Program") -> Iterator[None] | None:
     return None
 
 
-def _to_its_end(p: "Program", motion: Motion) -> Iterator[None]:
+def _to_its_end(p: "RtdeControl", motion: Motion) -> Iterator[None]:
     p.progress(0)
     p.arm.start(motion)
     yield from p.until_standing()
     p.progress(None)
 
 
-def speed_stop(p: "Program") -> Iterator[None]:
+def speed_stop(p: "RtdeControl") -> Iterator[None]:
     p.halt(p.double(0))
     return p.until_standing()
 
 
-def stop_move(p: "Program") -> Iterator[None] | None:
+def stop_move(p: "RtdeControl") -> Iterator[None] | None:
     p.halt(p.double(0))
     p.progress(None)
     return None if p.integer(1) else p.until_standing()
