@@ -13,7 +13,7 @@ from ur_admittance.calibration import arm as calibration_arm
 from ur_admittance.cli import app
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.params import load_parameters
-from ur_admittance.robots.rtde.link import Link
+from ur_admittance.robots.rtde.commander import Commander
 
 from .test_run import active, until
 
@@ -111,11 +111,11 @@ def test_settings_of_the_connection_are_reached_from_the_command_line():
 
 def test_servoj_and_another_payload_are_taken_from_the_command_line(monkeypatch):
     sent = []
-    servo_j = Link.servo_j
-    monkeypatch.setattr(Link, "servo_j", lambda link, *values: sent.append(values) or servo_j(link, *values))
+    stream = Commander.stream
+    monkeypatch.setattr(Commander, "stream", lambda *values: sent.append(values[1]) or stream(*values))
     settings = ("--connection", "command=servo", "--connection", "payload_kg=1.2", "--connection", "state_patience=0.5")
     with EmulatorProcess(*TOOL, "--patience", "0.4", "--payload", "0.5") as emulator:
         code, output = ask("run", "--robot", emulator.host, "--yes", "--duration", "2", *settings, *BUSY)
     assert code == 0, output
     assert "payload (1.2 kg)" in output
-    assert len(sent) > 20
+    assert sent.count(b"V") == len(sent) > 20
