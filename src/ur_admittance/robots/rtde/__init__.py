@@ -11,6 +11,8 @@ link.py            states and commands together, and what is wrong with the robo
 library_link.py    commands through the library ur_rtde
 commander.py       that library, in a process of its own
 child.py           that process
+direct_link.py     commands by input registers on the connection of the states
+direct.script      what the robot does with them: our control program
 wire.py            RTDE messages: types, packing, splitting a byte stream; the emulator speaks it, too
 ur_base.py         UR base frame and poses
 """

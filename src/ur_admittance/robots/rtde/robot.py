@@ -22,6 +22,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import check_ready, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
+from ur_admittance.robots.rtde.direct_link import DirectLink
 from ur_admittance.robots.rtde.library_link import LibraryLink
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
 from ur_admittance.robots.rtde.settings import RtdeSettings, WrenchSource
@@ -34,6 +35,7 @@ STOP_TIME = 3.0  # [s] that a stop may take before it counts as failed
 IDLE_WATCHDOG_HZ = 0.1  # while nothing moves: the slowest the robot allows
 KEEP_ALIVE = 1.0  # [s] between signs of life while nothing moves
 SMALLEST_SCALING = 0.01  # a tick needs dt > 0
+LINKS: dict[str, type[Link]] = {"ur_rtde": LibraryLink, "direct": DirectLink}
 SAFETY_STOPS = (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
 
 
@@ -79,7 +81,7 @@ class RtdeRobot(Robot):
         if s.own == "raw" and ready.version < RAW_WRENCH_SINCE:
             raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
         self.period = 1.0 / ready.rate
-        link = self._link = LibraryLink(self.host, ready.version, s)
+        link = self._link = LINKS[s.client](self.host, ready.version, s)
         try:
             sentences = [*ready.sentences, *rtde_tool.apply(link, s)]
             self._wrenches.builtin = rtde_tool.builtin_wrench(link, self.model, s, cb3=ready.version[0] <= 3)
@@ -170,10 +172,10 @@ class RtdeRobot(Robot):
         # without a connection, or stopped by its safety system, the robot brakes by itself
         if was_driving and link.connected() and self._status not in SAFETY_STOPS:
             link.brake(STOP_TIME)
+            if link.program_running():
+                link.set_watchdog(IDLE_WATCHDOG_HZ)
+                self._kept_alive = time.monotonic()
         self._wait_for_standstill(link)
-        if was_driving and link.program_running():
-            link.set_watchdog(IDLE_WATCHDOG_HZ)
-            self._kept_alive = time.monotonic()
 
     def zero_ft_sensor(self) -> None:
         """Let the sensor read zero at its present load. Only at standstill, and not while commands are streamed."""

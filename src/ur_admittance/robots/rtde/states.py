@@ -9,7 +9,8 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Sequence
+import weakref
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ur_admittance.errors import RobotError
@@ -47,7 +48,8 @@ class States:
                 raise self._no_answer() from None
             raise
         self.resting(True)
-        threading.Thread(target=self._take_unread, daemon=True).start()
+        threading.Thread(target=_take_unread, args=(weakref.ref(self), self._unread), daemon=True).start()
+        weakref.finalize(self, _abandon, self._socket, self._unread)  # a robot that nobody closed
 
     # each cycle
 
@@ -189,9 +191,24 @@ class States:
         while self._receive():
             pass
 
-    def _take_unread(self) -> None:
-        while self._unread.wait() and self.connected:
-            time.sleep(UNREAD)
-            with self._lock:
-                if self._unread.is_set():
-                    self._take_all()
+    def take_unread(self) -> bool:
+        """What has come meanwhile, if nobody reads; False when the connection is gone."""
+        with self._lock:
+            if self._unread.is_set():
+                self._take_all()
+        return self.connected
+
+
+def _take_unread(states: Callable[[], States | None], unread: threading.Event) -> None:
+    """The thread; it must not keep alive what nobody else uses."""
+    while unread.wait():
+        time.sleep(UNREAD)
+        present = states()
+        if present is None or not present.take_unread():
+            return
+        del present
+
+
+def _abandon(connection: socket.socket, unread: threading.Event) -> None:
+    connection.close()
+    unread.set()
