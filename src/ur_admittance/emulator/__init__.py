@@ -5,10 +5,13 @@
 The unmodified ur_rtde client and other RTDE clients connect to it as to a robot. Reading order:
     variables.py        which variables exist in which controller version, registers, who may write them
     kinematics.py       pose, speed and inverse in UR base axes
+    limits.py           what a robot refuses: impossible wishes and set-points, with the values that are assumed
     motions.py          speedj, servoj, movej, stopj ...: one cycle of each
     arm.py              the simulated arm: motion, payload, TCP, force conventions
     safety.py           stops, power, brakes, speed slider
-    program.py          the uploaded control script: command handshake, motion threads, watchdog
+    urscript/           the robot's language: programs are compiled and executed
+    program.py          the life of a program: upload, start, pause, end, watchdogs
+    rtde_control.py     ur_rtde's control program, imitated: command handshake, motion threads
     commands.py         its commands by their numbers: questions and settings
     motion_commands.py  its commands that move the arm
     controller.py       one control cycle of the box

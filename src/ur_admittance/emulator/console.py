@@ -109,7 +109,7 @@ def _emulator(box: Controller, command: str) -> str:
 HELP = (
     "protective stop | emergency stop | emergency release | safeguard stop | safeguard release | slider 0..1 | "
     "push fx fy fz tx ty tz [seconds] | let go | local control | remote control | unlock delay SECONDS | "
-    "cut SECONDS | drop | reset | incident | mark TEXT | trace | counters | state | help"
+    "digital input 0..17 on/off | cut SECONDS | drop | reset | incident | mark TEXT | trace | counters | state | help"
 )
 
 
@@ -122,7 +122,7 @@ def _around(box: Controller, words: list[str]) -> str:
         "safeguard stop": lambda: safety.trip(StopKind.SAFEGUARD, "fence opened"),
         "safeguard release": lambda: safety.release(StopKind.SAFEGUARD),
         "let go": lambda: box.arm.world.let_go(),
-        "local control": lambda: setattr(safety, "remote_control", False),
+        "local control": lambda: box.take_local_control(),
         "remote control": lambda: setattr(safety, "remote_control", True),
         "reset": lambda: box.reset(),
         "drop": lambda: box.request_drop(),
@@ -138,6 +138,8 @@ def _around(box: Controller, words: list[str]) -> str:
         if len(numbers) not in (6, 7) or not all(abs(x) < 1e4 for x in numbers):
             raise ValueError
         box.push(numbers[:6], numbers[6] if len(numbers) == 7 else None)
+    elif words[:2] == ["digital", "input"] and words[3:] in (["on"], ["off"]):
+        box.set_digital_input(int(words[2]), words[3] == "on")
     elif words[:2] == ["unlock", "delay"]:
         safety.unlock_delay = float(words[2])
     elif words[0] == "cut":
@@ -175,7 +177,7 @@ def _report(box: Controller, text: str) -> str:
                 "standing": arm.standing,
                 "travel": arm.travel,
                 "runtime_state": box.program.runtime_state,
-                "watchdog_hz": 1.0 / box.program.watchdog.limit,
+                "watchdog_hz": box.program.watchdog_hz,
                 "stop": box.safety.stop.name,
                 "reason": box.safety.reason,
             }

@@ -14,9 +14,7 @@ from ur_admittance.simulation import World
 
 SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth
 TRACE_LENGTH = 20000
-
-COMMAND_REGISTERS = ("input_int_register_0", "input_int_register_24")
-STREAMED = (9, 11)  # speedJ, servoJ
+DIGITAL_INPUTS = 18
 
 
 class Controller:
@@ -39,10 +37,10 @@ class Controller:
         self.arm = Arm(world, self.period, about_tcp=version[0] <= 3)
         self.safety = Safety(self.arm, force_limit, following_limit)
         self.inputs, self.outputs = Inputs(version), Outputs()
-        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self.period)
+        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self, self.period)
         self.safety.on_stop = self.program.on_safety_stop
         self.safety.log = self.program.log = self.log
-        self.digital_outputs = 0
+        self.digital_inputs = self.digital_outputs = 0  # bit by bit: 8 standard, 8 configurable, 2 of the tool
         self.analog_outputs = [0.0, 0.0]
         self.trace: deque[int] = deque(maxlen=TRACE_LENGTH)  # cycle in which each streamed command was seen
         self.commands = 0  # streamed since the start
@@ -62,7 +60,7 @@ class Controller:
     @property
     def waits_for_command(self) -> bool:
         """A streamed motion runs and its command for the next cycle has not come yet."""
-        return not self._arrived and self.program.runtime_state == PLAYING and self.program.thread in ("speed", "servo")
+        return not self._arrived and self.program.streams
 
     def log(self, kind: str, text: str) -> None:
         """Say it; of many messages of one kind only some."""
@@ -86,16 +84,13 @@ class Controller:
     def receive(self, values: dict[str, Any]) -> None:
         """A data package: every field keeps its value until the next one."""
         self.inputs.values.update(values)
-        for register in COMMAND_REGISTERS:
-            if register in values:
-                self.program.kick()
-                if values[register] in STREAMED:
-                    self.commands += 1
-                    self._arrived += 1
-                    self.trace.append(self.tick + 1)
-                    self.counters["streamed commands"] += 1
-                    if self._arrived > 1:
-                        self.counters["streamed commands lost in one cycle"] += 1
+        if self.program.received(values):
+            self.commands += 1
+            self._arrived += 1
+            self.trace.append(self.tick + 1)
+            self.counters["streamed commands"] += 1
+            if self._arrived > 1:
+                self.counters["streamed commands lost in one cycle"] += 1
         self._io(values)
 
     def _io(self, values: dict[str, Any]) -> None:
@@ -129,13 +124,24 @@ class Controller:
         self.program.end("reset", quiet=True)
         self.arm.reset()
         self.safety.reset()
-        self._push = None
+        self._push, self.digital_inputs = None, 0
+
+    def take_local_control(self) -> None:
+        """At the pendant. What came over the network ends (assumed), and nothing more of it starts."""
+        self.safety.remote_control = False
+        self.program.end("local control")
 
     def push(self, wrench: list[float], duration: float | None) -> None:
         """A hand pushes the tool: wrench at its tip, base_link axes [N, Nm]."""
         self._push = np.array(wrench)
         self.arm.world.push(self._push)
         self._push_ends = self.time + duration if duration is not None else np.inf
+
+    def set_digital_input(self, number: int, on: bool) -> None:
+        """A wire: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool."""
+        if not 0 <= number < DIGITAL_INPUTS:
+            raise ValueError
+        self.digital_inputs = self.digital_inputs & ~(1 << number) | on << number
 
     def request_cut(self, seconds: float) -> None:
         """No bytes in or out for a while; arm, program and watchdog go on."""
@@ -201,6 +207,7 @@ class OutputValues:
             ),
             "target_speed_fraction": lambda: safety.fraction,
             "runtime_state": lambda: program.runtime_state,
+            "actual_digital_input_bits": lambda: box.digital_inputs,
             "actual_digital_output_bits": lambda: box.digital_outputs,
             "standard_analog_output0": lambda: box.analog_outputs[0],
             "standard_analog_output1": lambda: box.analog_outputs[1],

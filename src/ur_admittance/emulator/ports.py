@@ -10,6 +10,7 @@ import time
 
 from ur_admittance.emulator.console import answer
 from ur_admittance.emulator.controller import Controller
+from ur_admittance.emulator.urscript.text import Splitter
 from ur_admittance.emulator.variables import OUTPUTS, known
 from ur_admittance.robots.rtde import wire
 
@@ -166,27 +167,23 @@ class DashboardConnection(Connection):
 
 
 class ScriptConnection(Connection):
-    """Collects lines until one that is exactly ``end``. Nothing is streamed back: the client here never reads."""
+    """Programs, one after the other. Nothing is streamed back: the client here never reads."""
 
     def __init__(self, box: Controller, name: str) -> None:
         super().__init__(box, name)
-        self._in = bytearray()
+        self._programs = Splitter()
 
     def feed(self, data: bytes) -> None:
-        start = max(0, len(self._in) - 5)
-        self._in += data
-        while (end := self._in.find(b"\nend\n", start)) >= 0:
-            text = self._in[: end + 5].decode("utf-8", "replace")
-            del self._in[: end + 5]
-            start = 0
-            if text.lstrip().startswith(("def ", "sec ")):
-                self.box.program.upload(text)
-            else:
-                self.complain("a program that does not begin with def: ignored")
-        if len(self._in) > SCRIPT_LIMIT:
+        for text in self._programs.feed(data):
+            self.box.program.upload(text)
+        if len(self._programs) > SCRIPT_LIMIT:
             self.complain(f"program of more than {SCRIPT_LIMIT} bytes: disconnected")
-            self._in.clear()
+            self._programs = Splitter()
             self.closing = True
+
+    def closed(self) -> None:
+        if self._programs:
+            self.complain(f"{len(self._programs)} bytes of a program without its end: ignored")
 
 
 KINDS: dict[int, type[Connection]] = {

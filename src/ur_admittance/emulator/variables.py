@@ -139,6 +139,12 @@ class Inputs:
             del self._owner[name]
         return "input_int_register_0" in mine or "input_int_register_24" in mine
 
+    def boolean(self, i: int) -> bool:
+        if i >= 64:
+            return bool(self.values[f"input_bit_register_{i}"])
+        word = "input_bit_registers0_to_31" if i < 32 else "input_bit_registers32_to_63"
+        return bool(self.values[word] >> i % 32 & 1)
+
     def integer(self, i: int) -> int:
         return int(self.values[f"input_int_register_{i}"])
 
@@ -153,3 +159,4 @@ class Outputs:
     def __init__(self) -> None:
         self.integers = [0] * REGISTERS
         self.doubles = [0.0] * REGISTERS
+        self.booleans = [False] * 128
