@@ -43,7 +43,8 @@ KEPT = Path(__file__).parents[1] / "docs" / "measured" / "rtde_clients.json"
 @dataclass
 class Measured:
     client: str
-    cpu_percent: dict[str, float]  # by thread
+    cpu_percent: float  # of one core
+    threads_percent: dict[str, float]
     microseconds: dict[str, float]  # state sent -> command received: p50, p99, max
     force_to_command_cycles: dict[int, int]  # robot cycles: how often
     commands: int
@@ -141,7 +142,8 @@ def measure(client: str, command: list[str], emulator: EmulatorProcess, seconds:
     missed = int(np.maximum(np.diff(cycles) - 1, 0).sum())
     rounded = {name: round(percent, 1) for name, percent in load.items()}
     counted = dict(sorted(reactions.items()))
-    return Measured(client, rounded, quantiles, counted, len(cycles), missed, *(round(size, 1) for size in sizes))
+    total = round(sum(load.values()), 1)
+    return Measured(client, total, rounded, quantiles, counted, len(cycles), missed, *(round(s, 1) for s in sizes))
 
 
 def bare(host: str) -> None:
@@ -159,12 +161,11 @@ def bare(host: str) -> None:
 
 
 def show(m: Measured) -> str:
-    threads = ", ".join(f"{name} {percent:.1f}" for name, percent in m.cpu_percent.items())
+    threads = ", ".join(f"{name} {percent:.1f}" for name, percent in m.threads_percent.items())
     latency = " / ".join(f"{m.microseconds[name]:.0f}" for name in ("p50", "p99", "max"))
     cycles = ", ".join(f"{cycle}: {count}" for cycle, count in m.force_to_command_cycles.items())
-    total = sum(m.cpu_percent.values())
     numbers = f"{m.missed} of {m.commands} | {m.resident_mb:.0f} / {m.proportional_mb:.0f}"
-    return f"| {m.client} | {total:.1f} ({threads}) | {latency} | {cycles} | {numbers} |"
+    return f"| {m.client} | {m.cpu_percent:.1f} ({threads}) | {latency} | {cycles} | {numbers} |"
 
 
 def main() -> None:
@@ -181,7 +182,7 @@ def main() -> None:
         end="",
     )
     print("| missed cycles | memory MB resident / proportional |\n|---|---|---|---|---|---|")
-    results = []
+    results = {}
     with EmulatorProcess("--priority", str(ROBOT_PRIORITY)) as emulator:
         run = [
             sys.executable,
@@ -194,17 +195,17 @@ def main() -> None:
             "--name",
             "rtde-clients",
         ]
-        for client, command in (
-            ("run, ur_rtde", [*run, "--client", "ur_rtde"]),
-            ("run, direct", [*run, "--client", "direct"]),
-            ("bare ur_rtde loop", [sys.executable, __file__, "--bare", emulator.host]),
+        for name, client, command in (
+            ("ur_rtde", "run, ur_rtde", [*run, "--client", "ur_rtde"]),
+            ("direct", "run, direct", [*run, "--client", "direct"]),
+            ("bare", "bare ur_rtde loop", [sys.executable, __file__, "--bare", emulator.host]),
         ):
             emulator.tell("reset")
-            os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
-            results.append(measure(client, command, emulator, 60.0 * options.minutes))
-            print(show(results[-1]), flush=True)
+            results[name] = measure(client, command, emulator, 60.0 * options.minutes)
+            print(show(results[name]), flush=True)
     if options.write:
-        kept = {"machine": machine(), "minutes": options.minutes, "clients": [asdict(result) for result in results]}
+        kept = {"machine": machine(), "minutes": options.minutes}
+        kept |= {name: asdict(result) for name, result in results.items()}
         KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
 
 

@@ -43,8 +43,9 @@ class DirectLink(Link):
         self._mode = {"speed": SPEED, "servo": SERVO}[settings.command]
         self._number = self._request = self._token = random.randrange(1, NUMBERS)
         self._streaming = False
+        self._zeroes = version[0] > 3  # a CB3 has no sensor, and its URScript no function for it
         try:
-            if not self.restart_program():
+            if not self._upload():
                 raise RobotError(f"{host} does not start the control program: {self._why_not()}.")
         except BaseException:
             self.states.close()
@@ -73,17 +74,10 @@ class DirectLink(Link):
     # requests
 
     def restart_program(self) -> bool:
-        """The arm is at rest before the first package of the new program: it ignores what it finds at its start."""
-        self._token = random.randrange(1, NUMBERS)
-        self._send(REST)
         try:
-            # Open until the program runs: closing a socket with unread data (the robot sends its state here as well)
-            # resets the connection, and the robot might drop the program with it.
-            with socket.create_connection((self.host, SCRIPT_PORT), self.settings.connect_timeout) as port:
-                port.sendall(self._script().encode("ascii"))
-                return self._wait(self.program_running, START_TIME, REST)
-        except OSError as error:
-            raise RobotError(f"{self.host} does not take a program on port {SCRIPT_PORT}: {reason(error)}.") from None
+            return self._upload()
+        except RobotError:
+            return False
 
     def set_watchdog(self, hertz: float) -> bool:
         return self._ask(WATCHDOG, (hertz, 0.0, 0.0, 0.0, 0.0, 0.0))
@@ -98,7 +92,7 @@ class DirectLink(Link):
         return self._ask(SET_PAYLOAD, (mass, *center, 0.0, 0.0))
 
     def zero_ft_sensor(self) -> bool:
-        return self._ask(ZERO)
+        return self._zeroes and self._ask(ZERO)
 
     def tcp_offset(self) -> Sequence[float] | None:
         return [self.states[name] for name in RESULTS] if self._ask(GET_TCP) else None
@@ -115,9 +109,22 @@ class DirectLink(Link):
 
     # inside
 
+    def _upload(self) -> bool:
+        """Start the program, which ignores the package that it finds at its start. RobotError: the port is closed."""
+        self._token = random.randrange(1, NUMBERS)
+        self._send(REST)
+        try:
+            # Open until the program runs: closing a socket with unread data (the robot sends its state here as well)
+            # resets the connection, and the robot might drop the program with it.
+            with socket.create_connection((self.host, SCRIPT_PORT), self.settings.connect_timeout) as port:
+                port.sendall(self._script().encode("ascii"))
+                return self._wait(self.program_running, START_TIME, REST)
+        except OSError as error:
+            raise RobotError(f"{self.host} does not take a program on port {SCRIPT_PORT}: {reason(error)}.") from None
+
     def _script(self) -> str:
         s = self.settings
-        values = {
+        values: dict[str, object] = {
             "TOKEN": self._token,
             "PATIENCE": max(1, round(s.command_patience * self.rate)),
             "DECELERATION": float(s.stop_deceleration),
@@ -125,6 +132,8 @@ class DirectLink(Link):
             "LOOKAHEAD": float(s.lookahead),
             "GAIN": float(s.gain),
         }
+        if not self._zeroes:
+            values["zero_ftsensor()"] = "sync()"
         lines = Path(__file__).with_name("direct.script").read_text(encoding="ascii").splitlines()
         text = "".join(f"{line}\n" for line in lines if not line.lstrip().startswith("#"))
         for name, value in values.items():
