@@ -33,7 +33,7 @@ from ur_admittance.robots.rtde.states import States
 PERIOD = 0.002  # [s]
 PRIORITY = 50  # SCHED_FIFO of every loop, as `run` has it
 ROBOT_PRIORITY = 70  # the robot is another computer: the loops must not disturb it
-START = 5.0  # [s] in which a loop comes to its senses; not counted
+START = 2.0  # [s] after its first command; not counted
 PUSH, EVERY = "push 0 12 0 0 0 0 0.1", 1.0  # [s] between two
 STEP = 3.0  # [N] in one cycle: a push has begun
 KINK = 1e-6  # [rad/s] by which one cycle's change of speed differs from the one before
@@ -119,7 +119,7 @@ def pushes(emulator: EmulatorProcess, seconds: float) -> dict[int, int]:
 
 def measure(client: str, command: list[str], emulator: EmulatorProcess, seconds: float) -> Measured:
     with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
-        while emulator.ask("state")["runtime_state"] != 2:
+        while not emulator.ask("trace")["cycles"]:  # until it commands
             if process.poll() is not None:
                 raise SystemExit(f"{client}: ended with {process.returncode}")
             time.sleep(0.1)

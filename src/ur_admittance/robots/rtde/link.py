@@ -17,7 +17,7 @@ PAYLOAD_SINCE: Version = (5, 6, 0)
 
 PLAYING = 2  # runtime_state
 RUNNING = 7  # robot_mode
-START_TIME = 2.0  # [s] that an uploaded program may take to start
+START_TIME = 5.0  # [s] that an uploaded program may take to start
 SILENCE = 0.5  # [s] without a new state: the connection counts as lost
 
 # bits of safety_status_bits
