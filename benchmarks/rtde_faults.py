@@ -2,10 +2,12 @@
 
 For each fault: the sentence the user sees, and on the robot's side the time and the way until the arm stands.
 
-    python benchmarks/rtde_faults.py            all faults, as a table
-    python benchmarks/rtde_faults.py protective  one of them
+    python benchmarks/rtde_faults.py                        all faults, as a table
+    python benchmarks/rtde_faults.py protective             one of them
+    python benchmarks/rtde_faults.py --client direct        through the script of our own instead of ur_rtde
 """
 
+import argparse
 import contextlib
 import subprocess
 import sys
@@ -43,9 +45,10 @@ class Outcome:
 class Session:
     """Emulator, robot and controller, driven cycle by cycle."""
 
-    def __init__(self, emulator: EmulatorProcess, **settings: object) -> None:
-        self.emulator = emulator
-        self.robot = RtdeRobot(emulator.host, robot_model(MODEL), RtdeSettings(**settings))  # type: ignore[arg-type]
+    def __init__(self, emulator: EmulatorProcess, client: str, **settings: object) -> None:
+        self.emulator, self.client = emulator, client
+        chosen = RtdeSettings(client=client, **settings)  # type: ignore[arg-type]
+        self.robot = RtdeRobot(emulator.host, robot_model(MODEL), chosen)
         parameters = Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]})
         self.controller = AdmittanceController(robot_model(MODEL), parameters)
         self.direction, self.axis = 1.0, 1  # along y
@@ -242,10 +245,11 @@ def client_killed(session: Session) -> Outcome:
     session.close()
     code = (
         "import runpy, sys, time; f = runpy.run_path(sys.argv[1]); "
-        "e = f['EmulatorProcess'](host=sys.argv[2]); s = f['Session'](e); s.connect(); s.get_moving(); "
+        "e = f['EmulatorProcess'](host=sys.argv[2]); s = f['Session'](e, sys.argv[3]); s.connect(); s.get_moving(); "
         "print('moving', flush=True); s.cycles(100000)"
     )
-    client = subprocess.Popen([sys.executable, "-c", code, __file__, session.emulator.host], stdout=subprocess.PIPE)
+    arguments = [sys.executable, "-c", code, __file__, session.emulator.host, session.client]
+    client = subprocess.Popen(arguments, stdout=subprocess.PIPE)
     assert client.stdout is not None
     client.stdout.readline()
     time.sleep(0.2)
@@ -253,7 +257,7 @@ def client_killed(session: Session) -> Outcome:
     client.kill()
     client.wait()
     outcome = _incident(session.emulator, Outcome("(the process that would say something is dead)"))
-    session.controller = Session(session.emulator).controller
+    session.controller = Session(session.emulator, session.client).controller
     session.connect()
     outcome.moved_again = session.recovered()
     return outcome
@@ -261,16 +265,16 @@ def client_killed(session: Session) -> Outcome:
 
 def second_client(session: Session) -> Outcome:
     """A second program wants to command the arm; the first must not notice."""
-    other = RtdeRobot(session.emulator.host, robot_model(MODEL))
     code = (
         "import sys; from ur_admittance.robots.rtde.robot import RtdeRobot\n"
         "from ur_admittance.model import robot_model\n"
         "from ur_admittance.robots.rtde.settings import RtdeSettings\n"
         "from ur_admittance.errors import RobotError\n"
-        "try: RtdeRobot(sys.argv[1], robot_model('ur5e'), RtdeSettings()).connect()\n"
+        "try: RtdeRobot(sys.argv[1], robot_model('ur5e'), RtdeSettings(client=sys.argv[2])).connect()\n"
         "except RobotError as error: print(error)"
     )
-    client = subprocess.Popen([sys.executable, "-c", code, other.host], stdout=subprocess.PIPE, text=True)
+    arguments = [sys.executable, "-c", code, session.emulator.host, session.client]
+    client = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
     while client.poll() is None:
         session.direction = 1.0 if float(session.controller.command["p_tcp"][1]) < 0.1 else -1.0
         session.cycles(5)
@@ -298,10 +302,10 @@ def wrong_payload(session: Session) -> Outcome:
     """The robot believes in 2 kg where 1 kg hangs."""
     session.close()
     session.emulator.tell("reset")
-    wrong = Session(session.emulator, payload_kg=2.0, payload_cog=(0.0, 0.0, 0.05))
+    wrong = Session(session.emulator, session.client, payload_kg=2.0, payload_cog=(0.0, 0.0, 0.05))
     sentences = wrong.connect()
     wrong.close()
-    right = Session(session.emulator, payload_kg=1.0, payload_cog=(0.0, 0.0, 0.05))
+    right = Session(session.emulator, session.client, payload_kg=1.0, payload_cog=(0.0, 0.0, 0.05))
     right_sentences = right.connect()
     right.close()
     return Outcome(sentences[-1], moved_again="kg too" not in " ".join(right_sentences))
@@ -326,9 +330,9 @@ FAULTS: dict[str, Callable[[Session], Outcome]] = {
 }
 
 
-def run(name: str) -> Outcome:
+def run(name: str, client: str = "ur_rtde") -> Outcome:
     with EmulatorProcess(*OPTIONS) as emulator:
-        session = Session(emulator)
+        session = Session(emulator, client)
         try:
             session.connect()
             session.get_moving()
@@ -338,12 +342,15 @@ def run(name: str) -> Outcome:
 
 
 def main() -> None:
-    wanted = sys.argv[1] if len(sys.argv) > 1 else ""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("fault", nargs="?", default="", help="part of its name; all of them when there is none")
+    parser.add_argument("--client", choices=("ur_rtde", "direct"), default="ur_rtde")
+    options = parser.parse_args()
     print("| fault | the user reads | speed m/s | until standstill s | distance mm | moves again |")
     print("|---|---|---|---|---|---|")
     for name in FAULTS:
-        if wanted in name:
-            o = run(name)
+        if options.fault in name:
+            o = run(name, options.client)
             numbers = [f"{x:.3f}" if x is not None else "-" for x in (o.speed, o.duration)]
             way = f"{1e3 * o.travel:.1f}" if o.travel is not None else "-"
             again = {True: "yes", False: "NO", None: "-"}[o.moved_again]

@@ -24,6 +24,7 @@ from ur_admittance.core.records import Mode
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
+from ur_admittance.robots.rtde.library_link import LibraryLink
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.runtime.realtime import realtime
@@ -132,20 +133,21 @@ def stretch(
 
 
 def processes(robot: RtdeRobot, emulator: EmulatorProcess) -> list[int]:
-    """Loop, commander, emulator."""
-    assert robot._link is not None
+    """Loop, emulator and, with ur_rtde, its process."""
     assert emulator.process is not None
-    return [os.getpid(), robot._link.commander._process.pid, emulator.process.pid]
+    helper = [robot._link.commander._process.pid] if isinstance(robot._link, LibraryLink) else []
+    return [os.getpid(), emulator.process.pid, *helper]
 
 
-def ours(emulator: EmulatorProcess, seconds: float, priority: int) -> None:
+def ours(emulator: EmulatorProcess, seconds: float, priority: int, client: str) -> None:
     model = robot_model("ur5e")
     parameters = Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]})
     controller = AdmittanceController(model, parameters)
     controller.configure(print)
-    robot = RtdeRobot(emulator.host, model, RtdeSettings(rt_priority=priority or -1))
+    settings = RtdeSettings(rt_priority=priority or -1, client=client)  # type: ignore[arg-type]
+    robot = RtdeRobot(emulator.host, model, settings)
     measured = Measured()
-    load = np.zeros(3)
+    load = np.zeros(3 if client == "ur_rtde" else 2)
     with robot, realtime(priority=priority or None) as setup:
         print(setup)
         until = time.monotonic() + seconds
@@ -153,7 +155,7 @@ def ours(emulator: EmulatorProcess, seconds: float, priority: int) -> None:
             before = np.array([cpu_seconds(pid) for pid in processes(robot, emulator)])
             names = processes(robot, emulator)
             stretch(robot, controller, emulator, until, measured)
-            if Path(f"/proc/{names[1]}").exists():
+            if Path(f"/proc/{names[-1]}").exists():
                 load += np.array([cpu_seconds(pid) for pid in names]) - before
             if measured.faults and time.monotonic() < until:
                 robot.recover()
@@ -177,7 +179,7 @@ def report(m: Measured, load: np.ndarray, emulator: EmulatorProcess) -> None:
     print(f"period us p50 {p50:.0f}, p99 {p99:.0f}, p99.9 {p999:.0f}, worst {p.max():.0f}")
     print(f"robot cycles per loop cycle: {share(m.steps)}")
     print(f"sample-to-command delay in robot cycles ({sum(m.delays.values())} commands): {share(m.delays)}")
-    names = ("loop", "commander", "emulator")
+    names = ("loop", "emulator", "commander")[: len(load)]
     print("CPU of one core: " + ", ".join(f"{n} {x:.1f} %" for n, x in zip(names, load, strict=True)))
     for t, *sizes in m.memory:
         print(f"  {t:6.0f} s  memory MB: " + ", ".join(f"{n} {x:.1f}" for n, x in zip(names, sizes, strict=True)))
@@ -218,10 +220,11 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=1.0)
     parser.add_argument("--bare", action="store_true", help="also measure the bare library for 60 s")
     parser.add_argument("--priority", type=int, default=0, help="SCHED_FIFO priority of loop, commander and emulator")
+    parser.add_argument("--client", choices=("ur_rtde", "direct"), default="ur_rtde")
     options = parser.parse_args()
     gc.collect()
     with EmulatorProcess("--priority", str(options.priority)) as emulator:
-        ours(emulator, 60.0 * options.minutes, options.priority)
+        ours(emulator, 60.0 * options.minutes, options.priority, options.client)
         if options.bare:
             bare(emulator, min(60.0, 60.0 * options.minutes))
 

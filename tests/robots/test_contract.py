@@ -36,13 +36,15 @@ def emulator() -> EmulatorProcess:
     return EmulatorProcess("--delay", "0.004", "--payload", "0", "--pace", "0.5", "--patience", "0.4").start()
 
 
-def rtde(command: str, sensor: str) -> Callable[[], Robot]:
+def rtde(command: str, sensor: str, client: str = "ur_rtde") -> Callable[[], Robot]:
     def make() -> Robot:
         from ur_admittance.robots.rtde.robot import RtdeRobot
         from ur_admittance.robots.rtde.settings import RtdeSettings
 
         emulator().tell("reset")
-        settings = RtdeSettings(command=command, sensor=sensor, state_patience=1.0)  # type: ignore[arg-type]
+        # patient as the emulator is: its time waits for us, that of ur_rtde's process does not
+        patient = {"state_patience": 1.0, "command_patience": 0.02 if client == "direct" else 0.4}
+        settings = RtdeSettings(command=command, sensor=sensor, client=client, **patient)  # type: ignore[arg-type]
         return RtdeRobot(emulator().host, robot_model("ur5e"), settings)
 
     return make
@@ -84,6 +86,10 @@ def ros(output: str) -> Callable[[], Robot]:
 ROBOTS = {
     "simulated, position": simulated("position"),
     "simulated, velocity": simulated("velocity"),
+}
+ROBOTS |= {
+    "direct, speedj": rtde("speed", "builtin", "direct"),
+    "direct, servoj": rtde("servo", "raw", "direct"),
 }
 if importlib.util.find_spec("rtde_control") is not None:
     ROBOTS |= {"rtde, speedj": rtde("speed", "builtin"), "rtde, servoj": rtde("servo", "raw")}

@@ -26,7 +26,7 @@ class Arm:
         self.emulator = emulator
         emulator.tell("reset")
         model = robot_model("ur5e")
-        settings = {"state_patience": 0.5} | settings
+        settings = {"state_patience": 0.5, "command_patience": 0.4} | settings
         self.robot = RtdeRobot(emulator.host, model, RtdeSettings(**settings))  # type: ignore[arg-type]
         self.controller = AdmittanceController(model, Parameters().changed({"tool.tcp": TCP} | changes))
         self.controller.configure()
@@ -70,10 +70,14 @@ def test_waiting_for_the_next_state_is_left_to_the_clock(free) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sensor", "extra"), [("builtin", {}), ("raw", {"tool.mass": 1.0, "tool.center_of_mass": [0, 0, 0.05]})]
+    ("sensor", "client", "extra"),
+    [
+        ("builtin", "direct", {}),
+        ("raw", "ur_rtde", {"tool.mass": 1.0, "tool.center_of_mass": [0, 0, 0.05]}),
+    ],
 )
-def test_a_push_gives_force_minus_deadband_over_damping(free, sensor, extra) -> None:
-    with Arm(free, extra, sensor=sensor) as arm:
+def test_a_push_gives_force_minus_deadband_over_damping(free, sensor, client, extra) -> None:
+    with Arm(free, extra, sensor=sensor, client=client) as arm:
         free.tell("push 0 10 0 0 0 0")
         arm.cycles(500)
         assert arm.controller.mode == Mode.ACTIVE, arm.controller.reason
@@ -152,7 +156,7 @@ def test_an_incline_is_followed_with_constant_normal_force() -> None:
     angle = math.radians(10.0)
     normal = np.array([-math.sin(angle), 0.0, math.cos(angle)])
     slope = ("--environment", "incline", "--angle", str(angle), "--stiffness", "1e4", "--gap", "0.005")
-    with EmulatorProcess(*slope, *PATIENT) as emulator, Arm(emulator, changes) as arm:
+    with EmulatorProcess(*slope, *PATIENT) as emulator, Arm(emulator, changes, client="direct") as arm:
         arm.cycles(1000)
         forces = []
         for _ in range(40):

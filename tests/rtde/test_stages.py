@@ -25,7 +25,7 @@ def test_a_path_leads_the_arm_along_the_same_lines_as_in_the_simulation(emulator
     emulator.tell("reset")
     changes = {"tool.tcp": TCP, "safety.joint_state_timeout": 0.3, "safety.wrench_timeout": 0.3}
     controller = ua.AdmittanceController(ua.robot_model("ur5e"), ua.Parameters().changed(changes))
-    settings = ua.RtdeSettings(state_patience=0.5, command=command)
+    settings = ua.RtdeSettings(state_patience=0.5, command_patience=0.4, command=command)
     path = ua.CartesianPath(CORNERS, speed=0.05, relative=True)
     with ua.RtdeRobot(emulator.host, controller.model, settings) as robot:
         report = ua.run(

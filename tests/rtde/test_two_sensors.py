@@ -28,7 +28,7 @@ class Arm:
     def __init__(self, emulator: EmulatorProcess, server: NetFtServer) -> None:
         self.server, self.rng = server, np.random.default_rng(0)
         sensor = NetFt(server.host, COUNTS, COUNTS, server.port)
-        settings = RtdeSettings(sensor="external", second="builtin", state_patience=0.5)
+        settings = RtdeSettings(sensor="external", second="builtin", state_patience=0.5, command_patience=0.4)
         self.robot = RtdeRobot(emulator.host, MODEL, settings, sensor)
         names = {"sensor.source": sensor.source, "second.source": "builtin", "safety.wrench_timeout": 0.3}
         self.parameters = Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]} | names)

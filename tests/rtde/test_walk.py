@@ -13,7 +13,8 @@ from ur_admittance.calibration import arm as calibration_arm
 from ur_admittance.cli import app
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.params import load_parameters
-from ur_admittance.robots.rtde.link import Link
+from ur_admittance.robots.rtde.commander import Commander
+from ur_admittance.robots.rtde.direct_link import SERVO, DirectLink
 
 from .test_run import active, until
 
@@ -109,13 +110,26 @@ def test_settings_of_the_connection_are_reached_from_the_command_line():
         assert sentence in output
 
 
-def test_servoj_and_another_payload_are_taken_from_the_command_line(monkeypatch):
+@pytest.mark.parametrize(
+    ("client", "owner", "method", "servo"),
+    [("ur_rtde", Commander, "stream", b"V"), ("direct", DirectLink, "_send", SERVO)],
+    ids=["ur_rtde", "direct"],
+)
+def test_client_servoj_and_payload_are_taken_from_the_command_line(monkeypatch, client, owner, method, servo):
     sent = []
-    servo_j = Link.servo_j
-    monkeypatch.setattr(Link, "servo_j", lambda link, *values: sent.append(values) or servo_j(link, *values))
+    original = getattr(owner, method)
+    monkeypatch.setattr(owner, method, lambda *values: sent.append(values[1]) or original(*values))
     settings = ("--connection", "command=servo", "--connection", "payload_kg=1.2", "--connection", "state_patience=0.5")
     with EmulatorProcess(*TOOL, "--patience", "0.4", "--payload", "0.5") as emulator:
-        code, output = ask("run", "--robot", emulator.host, "--yes", "--duration", "2", *settings, *BUSY)
+        arm = ("--robot", emulator.host, "--yes", "--client", client)
+        code, output = ask("run", *arm, "--duration", "2", *settings, *BUSY)
     assert code == 0, output
     assert "payload (1.2 kg)" in output
-    assert len(sent) > 20
+    assert sent.count(servo) > 20
+
+
+def test_a_client_is_refused_where_there_is_none():
+    for robot in ("sim", "ros"):
+        code, output = ask("run", "--robot", robot, "--client", "direct")
+        assert code != 0
+        assert f"--client direct: is for an arm with an address, not for {robot}" in output

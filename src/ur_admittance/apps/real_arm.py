@@ -19,7 +19,7 @@ from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import UNLOCK, apply_request
 
 RETRIES = 250  # ticks: half a second at 500 Hz
-RECEIVE_PRIORITY = 60  # above the loop's own: it can only be as punctual as the states that it waits for
+COMMAND_PRIORITY = 60  # of ur_rtde's process, above the loop's own: what the loop has sent goes out at once
 
 
 class Retry:
@@ -57,7 +57,7 @@ def run_real(
     say: told what the robot answered; options as apps.operate."""
     say = options.get("say", lambda text: None)
     arm = robot_model(model)
-    device = open_rtde(host, arm, **{"rt_priority": RECEIVE_PRIORITY} | dict(connection or {}))
+    device = open_rtde(host, arm, **{"rt_priority": COMMAND_PRIORITY} | dict(connection or {}))
     check_parameters(parameters, device.source, device.second_source)
     controller = AdmittanceController(arm, parameters)
     controller.configure(say)

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.errors import RobotError
+
 if TYPE_CHECKING:
     from ur_admittance.calibration.arm import CalmArm
     from ur_admittance.params import Parameters
@@ -53,6 +55,13 @@ ConnectionOption = Annotated[
         "output=velocity ... (options of admittance_node); repeatable.",
     ),
 ]
+ClientOption = Annotated[
+    str,
+    typer.Option(
+        "--client",
+        help="Who carries the commands to an arm with an address: ur_rtde (default), or direct (a script of our own).",
+    ),
+]
 StageOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -66,12 +75,20 @@ YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the ar
 CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless
 
 
+def chosen_client(robot: str, client: str) -> dict[str, Any]:
+    """--client as a setting of the connection; RobotError for an arm that has none."""
+    if client and robot in ("sim", "ros"):
+        raise RobotError(f"--client {client}: is for an arm with an address, not for {robot}.")
+    return {"client": client} if client else {}
+
+
 @dataclass(frozen=True)
 class ArmOptions:
     """Which arm."""
 
     robot: Annotated[str, typer.Option("--robot", help="sim, ros, or the address of an arm.")] = "sim"
     model: ModelOption = "ur5e"
+    client: ClientOption = ""
 
     @property
     def simulated(self) -> bool:
@@ -97,6 +114,7 @@ class ArmOptions:
         it."""
         from ur_admittance.apps.connect import connected_arm, open_robot
 
+        settings |= chosen_client(self.robot, self.client)
         if device is None and not self.simulated:
             settings = {"wrench_topic" if self.robot == "ros" else "sensor": self.source(parameters)} | settings
         if self.robot == "ros":

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.options import (
+    ClientOption,
     ConnectionOption,
     LogOption,
     ModelOption,
@@ -15,6 +16,7 @@ from ur_admittance.cli.options import (
     SensorOption,
     SetOption,
     StageOption,
+    chosen_client,
 )
 from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.errors import RobotError
@@ -37,6 +39,7 @@ def run(
     name: Annotated[str, typer.Option(help="Name of this controller, for other programs on this machine.")] = "main",
     sensor: SensorOption = "",
     second: SecondOption = "",
+    client: ClientOption = "",
     connection: ConnectionOption = None,
     measure: Annotated[
         bool,
@@ -54,7 +57,7 @@ def run(
     loaded = parameters_from(preset)
     parameters = loaded.changed(assignments(set_ or []))
     source_of(loaded, parameters.sensor.source or "builtin")
-    link = assignments(connection or [])
+    link = assignments(connection or []) | chosen_client(robot, client)
     stages = _stages(stage or [])
     alone = _moves_alone(parameters, stage or [])
     options: dict[str, Any] = {

@@ -70,9 +70,10 @@ def _report(box: Controller, text: str) -> str:
     if text == "counters":
         return json.dumps(dict(box.counters))
     if text == "trace":  # cycles in which streamed commands were seen, since the last question
-        cycles = list(box.trace)
+        seen = {"cycles": list(box.trace), "microseconds": [round(1e6 * delay) for delay in box.delays]}
         box.trace.clear()
-        return json.dumps({"last": box.commands, "cycles": cycles})
+        box.delays.clear()
+        return json.dumps({"last": box.commands} | seen)
     if text == "state":
         return json.dumps(box.state())
     if text == "help":

@@ -1,5 +1,6 @@
 """The control box: one cycle of program, arm and safety."""
 
+import time
 from collections import Counter, deque
 from collections.abc import Callable
 from pathlib import Path
@@ -56,6 +57,8 @@ class Controller:
         self.digital_inputs = self.digital_outputs = 0  # bit by bit: 8 standard, 8 configurable, 2 of the tool
         self.analog_outputs = [0.0, 0.0]
         self.trace: deque[int] = deque(maxlen=TRACE_LENGTH)  # cycle in which each streamed command was seen
+        self.delays: deque[float] = deque(maxlen=TRACE_LENGTH)  # [s] from the last state to each of them
+        self.state_sent = 0.0  # [s] monotonic time
         self.commands = 0  # streamed since the start
         self._arrived = 0
         self.late_cycles = 0
@@ -156,6 +159,7 @@ class Controller:
             self.commands += 1
             self._arrived += 1
             self.trace.append(self.tick + 1)
+            self.delays.append(time.monotonic() - self.state_sent)
             self.counters["streamed commands"] += 1
             if self._arrived > 1:
                 self.counters["streamed commands lost in one cycle"] += 1

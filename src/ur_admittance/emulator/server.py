@@ -106,7 +106,8 @@ class Server:
 
     def _send_all(self) -> None:
         self._obey_requests()
-        cut = time.monotonic() < self._cut_until
+        self.box.state_sent = time.monotonic()
+        cut = self.box.state_sent < self._cut_until
         for client, connection in list(self._clients.items()):
             connection.debt = max(0.0, connection.debt - SHARE * self.box.period)
             connection.cycle()

@@ -94,7 +94,7 @@ class RobotModel:
 
     def within_speed_limits(self, qd: Array) -> Array:
         """qd, the whole vector slowed down when a joint would exceed its speed: the direction stays."""
-        excess = float(np.max(np.abs(qd) / self.velocity))
+        excess = float((np.abs(qd) / self.velocity).max())
         return qd if excess <= 1.0 else qd / excess
 
     def frames(self, q: ArrayLike) -> tuple[Array, Array]:

@@ -1,4 +1,4 @@
-"""A real UR through RTDE, with the library ur_rtde.
+"""A real UR through RTDE.
 
 settings.py        everything that can be chosen about the connection
 robot.py           the arm behind the Robot protocol
@@ -6,9 +6,13 @@ clock.py           the robot's beat: waiting for its next state
 tool.py            TCP, payload and wrench
 checks.py          is the robot ready to be driven?
 dashboard_port.py  the robot's dashboard server
-link.py            the two connections: states in, commands out
-commander.py       the command connection, in a process of its own
+states.py          one connection: states in by blocking receive, input registers out
+link.py            states and commands together, and what is wrong with the robot now
+library_link.py    commands through the library ur_rtde
+commander.py       that library, in a process of its own
 child.py           that process
+direct_link.py     commands by input registers on the connection of the states
+direct.script      what the robot does with them: our control program
 wire.py            RTDE messages: types, packing, splitting a byte stream; the emulator speaks it, too
 ur_base.py         UR base frame and poses
 """

@@ -3,38 +3,31 @@
 Two clocks are never equal: the phase between host and robot would slip, so that now and then a state is used twice and
 a command falls into a cycle that already has one. With the robot's own beat there is one command per robot cycle.
 
-Waiting happens here and nowhere else; ``RtdeRobot.read`` takes the newest state and returns at once. The arrival of the
-next state is predicted from the robot's own clock, expected += period, corrected by a small share of each deviation, so
-that one late wake-up of this machine does not shift the cycles that follow.
+Waiting happens here and nowhere else; ``RtdeRobot.read`` takes the newest state and returns at once.
 """
 
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ur_admittance.robots.rtde.states import States
 from ur_admittance.runtime.clock import RealTimeClock
 
 if TYPE_CHECKING:
     from ur_admittance.robots.rtde.robot import RtdeRobot
 
-LEAD = 0.0002  # [s] before the expected arrival at which polling begins
-POLL = 0.00004  # [s] between polls
-GAIN = 0.05  # share of an arrival's deviation that moves the expectation of the next
-
 
 class Beat:
-    """``robot.beat``. newest: time stamp of the newest state [s]; None: there is no connection."""
+    """``robot.beat``. states: None when there is no connection."""
 
-    def __init__(self, period: float, patience: float, newest: Callable[[], float] | None = None) -> None:
+    def __init__(self, period: float, patience: float, states: States | None = None) -> None:
         self.period, self.patience = period, patience  # [s]
-        self._newest = newest
-        self.timestamp = -1.0 if newest is None else newest()  # robot time of the state in use [s]
+        self._states = states
+        self.timestamp = -1.0 if states is None else states.timestamp  # robot time of the state in use [s]
         self.arrival = time.monotonic()  # when it was seen [s]
-        self._expected = self.arrival + period
 
     def end(self) -> None:
         """The connection is closed; the state in use grows old."""
-        self._newest = None
+        self._states = None
 
     @property
     def silence(self) -> float:
@@ -44,41 +37,28 @@ class Beat:
     @property
     def waiting(self) -> int:
         """Robot cycles between the state in use and the newest one."""
-        return 0 if self._newest is None else round((self._newest() - self.timestamp) / self.period)
+        return 0 if self._states is None else round((self._states.timestamp - self.timestamp) / self.period)
 
     def wait(self) -> bool:
         """Until there is a newer state than the one in use; False when none comes in time."""
-        if self._newest is None:
+        if self._states is None:
             time.sleep(self.period)
             return False
-        end = time.monotonic() + self.patience
-        early = self._expected - time.monotonic() - LEAD
-        if 0.0 < early < self.period:
-            time.sleep(early)
-        while self._newest() == self.timestamp:
-            if time.monotonic() > end:
-                return False
-            time.sleep(POLL)
-        return True
+        return self._states.wait(self.timestamp, self.patience)
 
     def take(self, timestamp: float) -> float:
         """Use this state; returns the robot time since the one before [s] (one period when it is the same one)."""
         elapsed = timestamp - self.timestamp
         if elapsed == 0.0:
             return self.period
-        now = time.monotonic()
-        late = now - self._expected
-        if abs(late) > self.period:
-            self._expected = now + self.period
-        else:
-            self._expected += self.period + GAIN * late
-        self.timestamp, self.arrival = timestamp, now
+        self.timestamp, self.arrival = timestamp, time.monotonic()
         return elapsed if 0.0 < elapsed < 10.0 else self.period  # a restarted robot starts its time from zero
 
     def skip(self) -> None:
         """Leave out what the robot has sent so far: the next dt counts from here."""
-        if self._newest is not None:
-            self.take(self._newest())
+        if self._states is not None:
+            self._states.refresh()
+            self.take(self._states.timestamp)
 
 
 class RobotClock(RealTimeClock):

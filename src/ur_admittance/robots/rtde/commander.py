@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,8 @@ ACCEPTED, CONNECTED = 1, 2
 class Commander:
     """Opening it stops any program on the robot and uploads the control program."""
 
-    def __init__(self, host: str, frequency: float, priority: int, timeout: float) -> None:
+    def __init__(self, host: str, frequency: float, priority: int, timeout: float, patience: float) -> None:
+        """patience: without a command for that long [s] the child slows the arm down."""
         self.host = host
         self.accepted = True  # the last streamed command whose answer is known
         self.connected = True
@@ -34,6 +36,7 @@ class Commander:
         self._socket = ours
         child = str(Path(__file__).with_name("child.py"))
         arguments = [sys.executable, child, str(theirs.fileno()), host, str(frequency), str(priority)]
+        arguments.append(str(patience))
         self._process = subprocess.Popen(arguments, pass_fds=[theirs.fileno()], stdout=subprocess.DEVNULL)
         theirs.close()
         answer = self._answer(timeout)
@@ -43,7 +46,7 @@ class Commander:
 
     # each cycle
 
-    def stream(self, kind: bytes, six: list[float], a: float, b: float, c: float = 0.0) -> bool:
+    def stream(self, kind: bytes, six: Sequence[float], a: float, b: float, c: float = 0.0) -> bool:
         """Send speedJ (S) or servoJ (V). False when the child cannot take it or refused the one before."""
         self.listen()
         try:
@@ -108,6 +111,8 @@ class Commander:
 def _explained(host: str, message: str) -> RobotError:
     """The library's exception in our words."""
     lowered = message.lower()
+    if "no module named" in lowered:
+        return RobotError("the package ur-rtde is missing: pip install 'ur-admittance[robot]', or use --client direct.")
     if "in use" in lowered or "in_use" in lowered:
         return RobotError(
             f"another program already commands {host} through RTDE; close it (also EtherNet/IP and PROFINET adapters)."

@@ -1,9 +1,8 @@
-"""A real UR arm through RTDE (library ur_rtde): the ``Robot`` protocol with every check the library leaves to us.
+"""A real UR arm through RTDE: the ``Robot`` protocol, with every check that neither client makes.
 
-After a lost connection the library's getters keep returning the last values and speedJ keeps returning True; a
-streamed speed is held until something stops it. So every cycle checks that both connections are alive, the time stamp
-has advanced, the safety bits are clear, the program runs and the command was accepted; and a watchdog on the robot
-stops the arm by itself.
+A streamed speed is held until something stops it, and a lost connection is silent. So every cycle checks that the
+connections are alive, the time stamp has advanced, the safety bits are clear, the program runs and the command was
+accepted; without commands the arm is slowed down after 20 ms, and a watchdog on the robot stops it by itself.
 
 The speed slider stretches time on the robot. ``dt`` of the sample is the robot's time times that scaling, so that what
 the controller integrates is what the arm does: at 30 % everything is 30 % as fast, and nothing winds up.
@@ -23,8 +22,10 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import check_ready, check_released, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
+from ur_admittance.robots.rtde.direct_link import DirectLink
+from ur_admittance.robots.rtde.library_link import LibraryLink
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
-from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
+from ur_admittance.robots.rtde.settings import RtdeSettings, WrenchSource
 from ur_admittance.robots.rtde.wrenches import Wrenches
 from ur_admittance.runtime.robot import Robot, RobotInfo
 
@@ -34,6 +35,7 @@ STOP_TIME = 3.0  # [s] that a stop may take before it counts as failed
 IDLE_WATCHDOG_HZ = 0.1  # while nothing moves: the slowest the robot allows
 KEEP_ALIVE = 1.0  # [s] between signs of life while nothing moves
 SMALLEST_SCALING = 0.01  # a tick needs dt > 0
+LINKS: dict[str, type[Link]] = {"ur_rtde": LibraryLink, "direct": DirectLink}
 SAFETY_STOPS = (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
 
 
@@ -79,7 +81,7 @@ class RtdeRobot(Robot):
         if s.own == "raw" and ready.version < RAW_WRENCH_SINCE:
             raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
         self.period = 1.0 / ready.rate
-        link = self._link = Link(self.host, ready.version, s.own, s.rt_priority)
+        link = self._link = LINKS[s.client](self.host, ready.version, s)
         try:
             sentences = [*ready.sentences, *rtde_tool.apply(link, s)]
             self._wrenches.builtin = rtde_tool.builtin_wrench(link, self.model, s, cb3=ready.version[0] <= 3)
@@ -138,7 +140,7 @@ class RtdeRobot(Robot):
         fields.external_status[0] = self._status = self._judge(link, silence)
         if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
             self._kept_alive = time.monotonic()
-            link.call("kickWatchdog", timeout=0.05)
+            link.keep_alive()
 
     def write(self, command: Any) -> Array:
         if command is not self._command:
@@ -153,13 +155,8 @@ class RtdeRobot(Robot):
             return self._rest
         if not self._driving and not self._start_driving(link):
             return self._rest
-        if s.command == "speed":
-            sent = self.model.within_speed_limits(wanted)
-            accepted = link.speed_j(sent.tolist(), SPEEDJ_ACCELERATION, self.period)
-        else:
-            sent = wanted
-            accepted = link.servo_j(sent.tolist(), self.period, s.lookahead, s.gain)
-        if not accepted:
+        sent = self.model.within_speed_limits(wanted) if s.command == "speed" else wanted
+        if not link.stream(sent.tolist()):
             self._refuse("the robot did not accept the command; its program has ended")
         return sent
 
@@ -171,13 +168,14 @@ class RtdeRobot(Robot):
                 raise self._unconfirmed()
             return
         was_driving, self._driving = self._driving, False
+        link.states.resting(True)
         # without a connection, or stopped by its safety system, the robot brakes by itself
         if was_driving and link.connected() and self._status not in SAFETY_STOPS:
-            link.brake(self.settings.command, self.settings.stop_deceleration, STOP_TIME)
+            link.brake(STOP_TIME)
+            if link.program_running():
+                link.set_watchdog(IDLE_WATCHDOG_HZ)
+                self._kept_alive = time.monotonic()
         self._wait_for_standstill(link)
-        if was_driving and link.program_running():
-            link.call("setWatchdog", IDLE_WATCHDOG_HZ)
-            self._kept_alive = time.monotonic()
 
     def zero_ft_sensor(self) -> None:
         """Let the sensor read zero at its present load. Only at standstill, and not while commands are streamed."""
@@ -192,7 +190,7 @@ class RtdeRobot(Robot):
             device.zero()
         if self.settings.own == "raw":
             self._wrenches.zero = self._mean_wrench(link, 50)
-        elif self.settings.own == "builtin" and not link.call("zeroFtSensor"):
+        elif self.settings.own == "builtin" and not link.zero_ft_sensor():
             raise RobotError("the robot did not zero its sensor; is its program running?")
 
     @property
@@ -234,11 +232,11 @@ class RtdeRobot(Robot):
         return RobotError(f"not connected to {self.host}: call connect() first.")
 
     def _begin(self, link: Link) -> None:
-        link.call("setWatchdog", IDLE_WATCHDOG_HZ)
+        link.set_watchdog(IDLE_WATCHDOG_HZ)
         self._driving = self._refused = self._lost_while_driving = False
         self._status, self.reason = Status.OK, ""
         self._kept_alive = time.monotonic()
-        self.beat = Beat(self.period, self.settings.state_patience, link.timestamp)
+        self.beat = Beat(self.period, self.settings.state_patience, link.states)
         self._epoch_ns = time.time_ns() - round(self.beat.timestamp * 1e9)
 
     def _start_driving(self, link: Link) -> bool:
@@ -246,9 +244,10 @@ class RtdeRobot(Robot):
         if not link.program_running() and not link.restart_program():
             self._refuse("the control program does not start on the robot")
             return False
-        if not link.call("setWatchdog", self.settings.watchdog_hz):
+        if not link.set_watchdog(self.settings.watchdog_hz):
             self._refuse("the robot did not arm its watchdog")
             return False
+        link.states.resting(False)
         self.beat.skip()  # arming took some cycles: this command belongs to the present one
         self._driving = True
         return True
@@ -258,7 +257,7 @@ class RtdeRobot(Robot):
         operator's consent does not."""
         status, reason = link.trouble(self._driving, silence)
         if status == Status.CONNECTION_LOST:
-            # closed before the library reconnects by itself: that is for recover() to do
+            # before ur_rtde reconnects by itself: that is for recover() to do
             self._lost_while_driving = self._driving
             self.close()
         elif self._status != Status.OK:

@@ -27,9 +27,9 @@ DOUBTFUL_MASS = 0.05  # [kg] below it the payload is not what is wrong
 def apply(link: Link, settings: RtdeSettings) -> list[str]:
     """Set TCP and payload; returns what a user must know about them."""
     s = settings
-    if s.tcp is not None and not link.call("setTcp", list(s.tcp)):
+    if s.tcp is not None and not link.set_tcp(s.tcp):
         raise RobotError("the robot did not accept the TCP offset.")
-    if s.payload_kg is not None and not link.call("setPayload", s.payload_kg, list(s.payload_cog)):
+    if s.payload_kg is not None and not link.set_payload(s.payload_kg, s.payload_cog):
         raise RobotError(f"the robot did not accept the payload of {s.payload_kg} kg.")
     if s.own == "raw":
         return ["The raw wrench holds the tool's weight: calibrate tool.mass and tool.center_of_mass."]
@@ -74,7 +74,7 @@ def builtin_wrench(link: Link, model: RobotModel, settings: RtdeSettings, cb3: b
         return None
     if not cb3:
         return BuiltinWrench(model)
-    tcp = settings.tcp or link.call("getTCPOffset")
+    tcp = settings.tcp or link.tcp_offset()
     if tcp is None:
         raise RobotError("the robot does not report its TCP, about which a CB3 gives its wrench.")
     return BuiltinWrench(model, tcp)

@@ -87,15 +87,30 @@ class Recipe:
         self.scalars = tuple(TYPES[kind][1] == 1 for kind in types)
         self._package = struct.Struct(">HBB" + self.layout.format[1:])
 
+    @property
+    def places(self) -> dict[str, int | slice]:
+        """Where each variable is among the numbers of ``layout``."""
+        places: dict[str, int | slice] = {}
+        i = 0
+        for name, kind in zip(self.names, self.types, strict=True):
+            count = TYPES[kind][1]
+            places[name] = i if count == 1 else slice(i, i + count)
+            i += count
+        return places
+
+    def pack(self, *numbers: float) -> bytes:
+        """A whole data package message with these numbers, in the order of the variables."""
+        return self._package.pack(self._package.size, DATA_PACKAGE, self.number, *numbers)
+
     def package(self, values: Values) -> bytes:
         """A whole data package message with the present values."""
-        flat: list[Any] = [self._package.size, DATA_PACKAGE, self.number]
+        flat: list[Any] = []
         for name, scalar in zip(self.names, self.scalars, strict=True):
             if scalar:
                 flat.append(values[name])
             else:
                 flat.extend(values[name])
-        return self._package.pack(*flat)
+        return self.pack(*flat)
 
     def read(self, payload: bytes) -> dict[str, Any]:
         """Values of a data package whose recipe number has been taken off. WireError for a wrong length."""

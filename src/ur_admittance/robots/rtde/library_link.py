@@ -1,0 +1,72 @@
+"""Commands through the library ur_rtde, which brings its own control program; its part runs in a child process."""
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+from ur_admittance.robots.rtde.commander import Commander
+from ur_admittance.robots.rtde.link import START_TIME, Link, Version
+from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings
+
+CONNECT_TIME = 10.0  # [s] that the library may take
+
+
+class LibraryLink(Link):
+    def __init__(self, host: str, version: Version, settings: RtdeSettings) -> None:
+        super().__init__(host, version, settings)
+        s = settings
+        try:
+            self.commander = Commander(host, self.rate, s.rt_priority, CONNECT_TIME, s.command_patience)
+        except BaseException:
+            self.states.close()
+            raise
+        period = 1.0 / self.rate
+        self._kind, self._stop, self._arguments = {
+            "speed": (b"S", "speedStop", (SPEEDJ_ACCELERATION, period)),
+            "servo": (b"V", "servoStop", (period, s.lookahead, s.gain)),
+        }[s.command]
+
+    def stream(self, six: Sequence[float]) -> bool:
+        return self.commander.stream(self._kind, six, *self._arguments)
+
+    @property
+    def commanding(self) -> bool:
+        self.commander.listen()
+        return self.commander.connected
+
+    def restart_program(self) -> bool:
+        self.commander.call("reuploadScript")
+        end = time.monotonic() + START_TIME
+        self.states.refresh()
+        while not (self.program_running() and self.commander.call("isProgramRunning")):
+            if time.monotonic() > end:
+                return False
+            self.states.wait(self.states.timestamp, 0.01)
+        self.commander.accepted = True
+        return True
+
+    def set_watchdog(self, hertz: float) -> bool:
+        return bool(self.commander.call("setWatchdog", hertz))
+
+    def keep_alive(self) -> None:
+        self.commander.call("kickWatchdog", timeout=0.05)
+
+    def set_tcp(self, tcp: Sequence[float]) -> bool:
+        return bool(self.commander.call("setTcp", list(tcp)))
+
+    def set_payload(self, mass: float, center: Sequence[float]) -> bool:
+        return bool(self.commander.call("setPayload", mass, list(center)))
+
+    def zero_ft_sensor(self) -> bool:
+        return bool(self.commander.call("zeroFtSensor"))
+
+    def tcp_offset(self) -> Sequence[float] | None:
+        found: Any = self.commander.call("getTCPOffset")
+        return None if found is None else list(found)
+
+    def _brake(self, timeout: float) -> bool:
+        return bool(self.commander.call(self._stop, self.settings.stop_deceleration, timeout=timeout))
+
+    def close(self) -> None:
+        super().close()
+        self.commander.close()

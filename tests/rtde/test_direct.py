@@ -1,0 +1,169 @@
+"""The direct client's script as the robot executes it, and what both clients do when commands stay away."""
+
+import gc
+import socket
+import time
+
+import numpy as np
+import pytest
+
+from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
+from ur_admittance.emulator.process import EmulatorProcess
+from ur_admittance.errors import RobotError
+from ur_admittance.model import robot_model
+from ur_admittance.robots.rtde.checks import SCRIPT_PORT
+from ur_admittance.robots.rtde.direct_link import INPUTS, SPEED, DirectLink
+from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.robots.rtde.settings import RtdeSettings
+from ur_admittance.robots.rtde.states import States
+
+VERSION = (5, 12, 2)
+FAST = (0.3,) * 6  # [rad/s]
+RATE = 500.0  # [Hz]
+
+
+@pytest.fixture(scope="module")
+def started():
+    with EmulatorProcess("--patience", "0.2") as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def emulator(started):
+    started.tell("reset")
+    yield started
+    started.tell("remote control")
+
+
+class Driven:
+    """A robot that is driven at a constant speed, one command per robot cycle."""
+
+    def __init__(self, emulator, **settings):
+        chosen = RtdeSettings(**{"client": "direct", "state_patience": 0.5} | settings)
+        self.robot = RtdeRobot(emulator.host, robot_model("ur5e"), chosen)
+        self.sample, self.command = new(SAMPLE), new(COMMAND)
+        self.command["qd"] = FAST
+
+    def cycles(self, count):
+        for _ in range(count):
+            self.robot.beat.wait()
+            self.robot.read(self.sample)
+            self.robot.write(self.command)
+
+    @property
+    def speed(self):
+        self.robot.read(self.sample)
+        return float(np.abs(self.sample["qd"]).max())
+
+    def __enter__(self):
+        self.robot.connect()
+        self.cycles(80)
+        assert self.speed == pytest.approx(FAST[0], rel=0.1)
+        return self
+
+    def __exit__(self, *_):
+        self.robot.__exit__(None, None, None)
+
+
+@pytest.mark.parametrize("client", ["ur_rtde", "direct"])
+def test_without_commands_the_arm_is_slowed_down_and_the_next_one_goes_on(emulator, client):
+    """Long before the watchdog, which is set to two seconds here: the program still runs."""
+    with Driven(emulator, client=client, watchdog_hz=0.5) as arm:
+        time.sleep(0.4)  # the emulator waits 0.2 s for us
+        assert arm.speed < 0.01
+        assert emulator.ask("state")["runtime_state"] == 2
+        arm.cycles(80)
+        assert arm.speed == pytest.approx(FAST[0], rel=0.1)
+        assert arm.robot.reason == ""
+
+
+def test_half_a_package_is_never_used(emulator):
+    with Driven(emulator, command_patience=1.0) as arm:
+        link = arm.robot._link
+        for _ in range(20):  # its first and last number differ, as if only a part had come
+            link.states.send(1, SPEED, link._request, *(2.0,) * 6, 2)
+            arm.cycles(1)
+        assert arm.speed == pytest.approx(FAST[0], rel=0.1)
+
+
+def test_a_command_is_used_in_the_next_robot_cycle(emulator):
+    with Driven(emulator) as arm:
+        delays = []
+        for _ in range(50):
+            arm.cycles(1)
+            delays.append(arm.robot._link.delay)
+        assert np.median(delays) == 1
+
+
+def test_speeds_that_an_earlier_client_left_behind_move_nothing(emulator):
+    earlier = States(emulator.host, RATE, ["timestamp"], INPUTS)
+    earlier.send(7, SPEED, 7, *FAST, 7)
+    earlier.close()
+    before = np.array(emulator.ask("state")["q"])
+    link = DirectLink(emulator.host, VERSION, RtdeSettings(client="direct"))
+    time.sleep(0.2)
+    np.testing.assert_allclose(emulator.ask("state")["q"], before, atol=1e-4)
+    link.close()
+    assert emulator.ask("state")["runtime_state"] == 1
+
+
+def test_a_program_that_is_paused_and_resumed_does_not_find_the_old_speeds(emulator):
+    with Driven(emulator, watchdog_hz=0.1) as arm:  # so slow that only the client's own package can help
+        emulator.dashboard("pause")
+        arm.cycles(20)
+        assert arm.robot.in_trouble
+        assert arm.robot.reason == "the control program on the robot has ended"
+        while not emulator.ask("state")["standing"]:
+            time.sleep(0.05)
+        before = np.array(emulator.ask("state")["q"])
+        emulator.dashboard("play")
+        time.sleep(0.3)
+        np.testing.assert_allclose(emulator.ask("state")["q"], before, atol=1e-3)
+
+
+def test_a_second_client_is_told_who_has_the_registers(emulator):
+    link = DirectLink(emulator.host, VERSION, RtdeSettings(client="direct"))
+    with pytest.raises(RobotError, match=r"another program already commands .*input_int_register_24 is in use"):
+        DirectLink(emulator.host, VERSION, RtdeSettings(client="direct"))
+    link.close()
+
+
+def test_a_program_that_does_not_start_is_explained(emulator):
+    emulator.tell("local control")
+    with pytest.raises(RobotError, match="does not start the control program: it is in local control"):
+        DirectLink(emulator.host, VERSION, RtdeSettings(client="direct"))
+    emulator.tell("remote control")
+    emulator.tell("protective stop")
+    with pytest.raises(RobotError, match=r"it is stopped \(safety status bits 0x"):
+        DirectLink(emulator.host, VERSION, RtdeSettings(client="direct"))
+
+
+def test_another_program_on_the_robot_ends_ours(emulator):
+    with Driven(emulator) as arm:
+        with socket.create_connection((emulator.host, SCRIPT_PORT)) as port:
+            port.sendall(b"def other():\n  sleep(1)\nend\n")
+            arm.cycles(60)
+        assert arm.robot.reason == "the control program on the robot has ended"
+        assert arm.sample["external_status"] == Status.COMMAND_REJECTED
+
+
+def test_states_are_taken_while_nobody_reads_and_not_in_a_loop(emulator):
+    """The robot drops a client that does not read; a second thread would disturb the loop."""
+    states = States(emulator.host, RATE, ["timestamp"])
+    first = states.timestamp
+    time.sleep(0.6)
+    assert states.timestamp > first
+    states.resting(False)
+    time.sleep(0.3)
+    first = states.timestamp
+    time.sleep(0.4)
+    assert states.timestamp == first
+    assert states.wait(first, 0.1)
+    assert states.timestamp - first > 0.3  # the newest of all that queued up
+
+
+def test_a_robot_that_nobody_closed_frees_its_registers(emulator):
+    States(emulator.host, RATE, ["timestamp"], INPUTS)
+    gc.collect()
+    time.sleep(0.5)
+    States(emulator.host, RATE, ["timestamp"], INPUTS).close()
