@@ -5,10 +5,12 @@ import time
 from dataclasses import dataclass
 
 from ur_admittance.errors import RobotError
-from ur_admittance.model import RobotModel
+from ur_admittance.model import MODEL_NAMES, RobotModel
+from ur_admittance.model.table import nearest_model
 from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
 
 RTDE_PORT, SCRIPT_PORT = 30004, 30003
+CB3_TYPES = ("ur3", "ur5", "ur10")  # software 3.x; all others are e-Series or newer, 5.x
 OLDEST = (5, 4, 0)  # older e-Series software lacks registers that the client library needs
 POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
 
@@ -18,6 +20,7 @@ class Readiness:
     version: tuple[int, int, int]
     rate: float  # [Hz]
     emulated: bool
+    serial: str  # as the robot reports it; empty: this software does not
     sentences: tuple[str, ...]
 
 
@@ -43,7 +46,7 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
         if version is None:
             raise RobotError(f"{host} does not report its software version (it said {greeting[:60]!r}); is it a UR?")
         _check_version(version)
-        _check_model(dashboard, model)
+        _check_model(dashboard, model, version)
         if dashboard.remote_control() is False:
             raise RobotError(
                 "the robot is in local control: switch it to remote control on the pendant (top right corner)."
@@ -51,10 +54,11 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
         _check_safety(dashboard.word("safetystatus") if version[0] > 3 else dashboard.word("safetymode"))
         _check_power(dashboard, power_on)
         _check_program(dashboard, take_over)
+        serial = dashboard.serial_number()
     rate = 500.0 if version[0] > 3 else 125.0
     text = ".".join(str(part) for part in version)
     sentences = (f"{model.name} at {host}, software {text}, {rate:g} Hz.",)
-    return Readiness(version, rate, "emulator" in greeting, sentences)
+    return Readiness(version, rate, "emulator" in greeting, serial, sentences)
 
 
 def _check_version(version: tuple[int, int, int]) -> None:
@@ -67,8 +71,17 @@ def _check_version(version: tuple[int, int, int]) -> None:
         )
 
 
-def _check_model(dashboard: Dashboard, model: RobotModel) -> None:
-    """The controller says UR5 for a UR5 and for a UR5e."""
+def _check_model(dashboard: Dashboard, model: RobotModel, version: tuple[int, int, int]) -> None:
+    """The controller says UR5 for a UR5 and for a UR5e: only its software tells them apart."""
+    kind, text = nearest_model(model), ".".join(str(part) for part in version)
+    cb3 = version[0] <= 3
+    if kind in MODEL_NAMES and cb3 != (kind in CB3_TYPES):
+        other = kind.rstrip("e") if cb3 else f"{kind}e"
+        found, given = ("a CB3", "an e-Series") if cb3 else ("an e-Series", "a CB3")
+        hint = f"choose {other}" if other in MODEL_NAMES else "choose the right model"
+        raise RobotError(
+            f"the robot's software {text} is that of {found} arm, but {model.name} is {given} type: {hint}."
+        )
     answer = dashboard.ask("get robot model").upper().strip()
     expected = model.name.upper()
     if answer.startswith("UR") and answer.rstrip("E") not in (expected, expected.rstrip("E")):

@@ -31,6 +31,7 @@ VARIABLES = [
     "timestamp",
     "actual_q",
     "actual_qd",
+    "actual_TCP_pose",
     "robot_mode",
     "safety_status_bits",
     "runtime_state",
@@ -98,6 +99,10 @@ class Link:
     def scaling(self) -> float:
         """Speed slider times trajectory limiter, 0..1."""
         return float(self.receive.getSpeedScaling() * self.receive.getTargetSpeedFraction())
+
+    def tcp_pose(self) -> list[float]:
+        """As the robot computes it, UR base (6,) [m, rad]."""
+        return list(self.receive.getActualTCPPose())
 
     def connected(self) -> bool:
         return self.commander.connected and bool(self.receive.isConnected())

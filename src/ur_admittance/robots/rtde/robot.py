@@ -23,6 +23,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import check_ready, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
+from ur_admittance.robots.rtde.kinematics import StandingCheck, geometry
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings, WrenchSource
 from ur_admittance.robots.rtde.wrenches import Wrenches
@@ -53,10 +54,13 @@ class RtdeRobot(Robot):
         second: WrenchSource | None = None,
     ) -> None:
         self.host, self.model, self.settings = host, model, settings or RtdeSettings()
+        self._described = model  # connect() replaces self.model by that of this very arm
         self._wrenches = Wrenches(self.settings, sensor, second)
         self.sensor, self.second = sensor, self._wrenches.second
         self.period = 0.002  # [s]; known better after connect
         self.reason = ""  # why the arm takes no commands, in plain words
+        self.doubt = ""  # our kinematics do not agree with the robot's, in plain words; told, the arm goes on
+        self._standing_check: StandingCheck | None = None
         self._info: RobotInfo | None = None
         self._link: Link | None = None
         self.beat = Beat(self.period, self.settings.state_patience)
@@ -78,10 +82,14 @@ class RtdeRobot(Robot):
         ready = check_ready(self.host, self.model, s.connect_timeout, s.power_on, s.take_over)
         if s.own == "raw" and ready.version < RAW_WRENCH_SINCE:
             raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
+        arm = geometry(self.host, self._described, s.connect_timeout)
+        self.model, self.doubt = arm.model, ""
+        tcp = s.tcp or (None if arm.posture is None else arm.posture.tcp_offset)
+        self._standing_check = None if tcp is None else StandingCheck(arm.model, tcp)
         self.period = 1.0 / ready.rate
         link = self._link = Link(self.host, ready.version, s.own, s.rt_priority)
         try:
-            sentences = [*ready.sentences, *rtde_tool.apply(link, s)]
+            sentences = [*ready.sentences, arm.sentence, *rtde_tool.apply(link, s)]
             self._wrenches.builtin = rtde_tool.builtin_wrench(link, self.model, s, cb3=ready.version[0] <= 3)
             self._begin(link)
             if self._wrenches.builtin is not None:
@@ -136,6 +144,7 @@ class RtdeRobot(Robot):
         fields.joint_age[0] = silence
         fields.wrench_age[0] = self._wrenches.read(fields.q, wrench, silence, fields.wrench)
         fields.external_status[0] = self._status = self._judge(link, silence)
+        self._compare_at_rest(link, fields)
         if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
             self._kept_alive = time.monotonic()
             link.call("kickWatchdog", timeout=0.05)
@@ -258,6 +267,11 @@ class RtdeRobot(Robot):
             status, reason = Status.COMMAND_REJECTED, self.reason
         self.reason = reason
         return status
+
+    def _compare_at_rest(self, link: Link, fields: SampleFields) -> None:
+        check = self._standing_check
+        if check is not None and check.due() and self._status == Status.OK and np.abs(fields.qd).max() < AT_REST:
+            self.doubt = check.doubt(fields.q, link.tcp_pose())
 
     def _refuse(self, reason: str) -> None:
         self._refused, self.reason = True, reason
