@@ -24,6 +24,7 @@ from ur_admittance.robots.rtde.wire import WireError
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.registry import DEFAULT_NAME, already_running, running_controllers
 
+MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 PINGS = 50
 SLOW_ANSWER = 0.001  # [s] round trip to the dashboard; a switch and a cable give 0.2 ms
 LATE_STATE = 0.5  # [periods] a state may be late now and then

@@ -8,8 +8,6 @@ import typer
 from ur_admittance.cli.options import ArmOptions, ModelOption, shared_options
 from ur_admittance.runtime.registry import DEFAULT_NAME
 
-MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
-
 
 def check(
     robot: Annotated[str, typer.Option("--robot", help="Address of the robot.")],
@@ -19,7 +17,7 @@ def check(
     log: Annotated[Path | None, typer.Option("--log", help="Recording that `run --log` will write.")] = None,
 ) -> None:
     """Examine robot and computer without moving anything: what `run` needs, and what to fix (then exit code 2)."""
-    from ur_admittance.apps.doctor import examine
+    from ur_admittance.apps.doctor import MARKS, examine
 
     findings = examine(robot, model, seconds, name, log)
     for finding in findings:

@@ -20,8 +20,34 @@ class Readiness:
     version: tuple[int, int, int]
     rate: float  # [Hz]
     emulated: bool
-    serial: str  # as the robot reports it; empty: this software does not
     sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who answers there."""
+
+    model: str  # the type that it seems to be
+    serial: str  # as the robot reports it; empty: this software does not
+    version: tuple[int, int, int]
+    emulated: bool
+
+    @property
+    def software(self) -> str:
+        return ".".join(str(part) for part in self.version)
+
+
+def identity(host: str, timeout: float = 3.0) -> Identity:
+    """RobotError when no robot answers."""
+    with Dashboard(host, timeout) as dashboard:
+        greeting = dashboard.ask("PolyscopeVersion")
+        version = dashboard.version()
+        if version is None:
+            raise RobotError(f"{host} does not report its software version (it said {greeting[:60]!r}); is it a UR?")
+        name = dashboard.ask("get robot model").lower().strip()
+        if version[0] > 3 and f"{name}e" in MODEL_NAMES:
+            name = f"{name}e"
+        return Identity(name, dashboard.serial_number(), version, "emulator" in greeting)
 
 
 def reachable(host: str, port: int, timeout: float) -> None:
@@ -40,11 +66,9 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
     """All that can be asked before anything is started on the robot. RobotError names the first obstacle."""
     for port in (RTDE_PORT, SCRIPT_PORT):
         reachable(host, port, timeout)
+    who = identity(host, timeout)
+    version = who.version
     with Dashboard(host, timeout) as dashboard:
-        greeting = dashboard.ask("PolyscopeVersion")
-        version = dashboard.version()
-        if version is None:
-            raise RobotError(f"{host} does not report its software version (it said {greeting[:60]!r}); is it a UR?")
         _check_version(version)
         _check_model(dashboard, model, version)
         if dashboard.remote_control() is False:
@@ -54,11 +78,9 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
         _check_safety(dashboard.word("safetystatus") if version[0] > 3 else dashboard.word("safetymode"))
         _check_power(dashboard, power_on)
         _check_program(dashboard, take_over)
-        serial = dashboard.serial_number()
     rate = 500.0 if version[0] > 3 else 125.0
-    text = ".".join(str(part) for part in version)
-    sentences = (f"{model.name} at {host}, software {text}, {rate:g} Hz.",)
-    return Readiness(version, rate, "emulator" in greeting, serial, sentences)
+    sentences = (f"{model.name} at {host}, software {who.software}, {rate:g} Hz.",)
+    return Readiness(version, rate, who.emulated, sentences)
 
 
 def _check_version(version: tuple[int, int, int]) -> None:
