@@ -1,6 +1,8 @@
 """ur-admittance bringup: from a mounted arm to the first compliant motion, step by step, with a report."""
 
 import getpass
+import sys
+import termios
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -103,4 +105,7 @@ def _continued(report: "Report", chosen: dict[str, str]) -> "Report":
 
 
 def _ask(question: str) -> str:
+    """What was typed before the question is not an answer to it: nothing may move because of a key hit too early."""
+    if sys.stdin.isatty():
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
     return str(typer.prompt(question, default="", show_default=False, prompt_suffix=" > ")).strip()

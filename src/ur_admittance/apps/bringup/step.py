@@ -7,12 +7,9 @@ from typing import Any
 
 from ur_admittance.apps.bringup.report import Report
 from ur_admittance.apps.connect import CALM_WATCHDOG_HZ, connected_arm, open_rtde
-from ur_admittance.apps.operate import LOOP_PRIORITY
-from ur_admittance.apps.real_arm import RECEIVE_PRIORITY
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.robot import Robot
 
 
@@ -45,9 +42,8 @@ class Bench:
     @contextmanager
     def arm(self, commanding: bool = True) -> Iterator[tuple[CalmArm, Robot]]:
         """Connected for one step only: nobody holds an arm while a person reads."""
-        settings: dict[str, Any] = {"watchdog_hz": CALM_WATCHDOG_HZ, "rt_priority": RECEIVE_PRIORITY}
-        device = open_rtde(self.host, self.model, self.sensor, **settings)
-        with connected_arm(device, commanding) as (arm, _), realtime(LOOP_PRIORITY):
+        device = open_rtde(self.host, self.model, self.sensor, watchdog_hz=CALM_WATCHDOG_HZ)
+        with connected_arm(device, commanding) as (arm, _):
             yield arm, device
 
 
