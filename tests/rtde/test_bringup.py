@@ -74,7 +74,7 @@ class Person:
 
 @pytest.fixture(scope="module")
 def emulator():
-    with EmulatorProcess("--noise", "0.2") as emulator:
+    with EmulatorProcess("--noise", "0.2", "--patience", "0.4") as emulator:
         yield emulator
 
 

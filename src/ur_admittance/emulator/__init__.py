@@ -1,19 +1,27 @@
-"""A UR controller on the network with contact physics behind it: RTDE, dashboard and script port.
+"""A UR controller on the network with contact physics behind it: RTDE, dashboard, script and primary ports.
 
     ur-emulator --model ur5e --host 127.0.0.2 --environment wall --stiffness 2e4
 
 The unmodified ur_rtde client and other RTDE clients connect to it as to a robot. Reading order:
     variables.py        which variables exist in which controller version, registers, who may write them
+    values.py           what they are worth now
+    geometry.py         the arm's Denavit-Hartenberg rows, and a unit that is not quite as drawn
     kinematics.py       pose, speed and inverse in UR base axes
+    limits.py           what a robot refuses: impossible wishes and set-points, with the values that are assumed
     motions.py          speedj, servoj, movej, stopj ...: one cycle of each
     arm.py              the simulated arm: motion, payload, TCP, force conventions
     safety.py           stops, power, brakes, speed slider
-    program.py          the uploaded control script: command handshake, motion threads, watchdog
+    urscript/           the robot's language: programs are compiled and executed
+    program.py          the life of a program: upload, start, pause, end, watchdogs
+    rtde_control.py     ur_rtde's control program, imitated: command handshake, motion threads
     commands.py         its commands by their numbers: questions and settings
     motion_commands.py  its commands that move the arm
     controller.py       one control cycle of the box
-    console.py          dashboard commands, and those that play the world around the robot
-    ports.py            the three TCP ports
+    files.py            the robot's disk: programs to load, saved logs
+    dashboard.py        dashboard commands
+    console.py          commands that play the world around the robot
+    primary.py          state and messages of the primary and secondary ports
+    ports.py            the TCP ports
     server.py           one thread: absolute schedule and sockets
     main.py             the command ur-emulator
     process.py          the emulator as another process, for tests and examples

@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.emulator.kinematics import Kinematics, cross
+from ur_admittance.emulator.limits import check_payload, check_tcp
 from ur_admittance.emulator.motions import Hold, Motion
 from ur_admittance.robots.rtde.ur_base import vectors_to_ur
 from ur_admittance.simulation import World
@@ -29,7 +30,7 @@ class Arm:
         self.actual, self.commanded = Kinematics(self.model), Kinematics(self.model)
         self.payload, self.cog = world.tool.mass, np.array(world.tool.com)
         self.payload_inertia = np.zeros(6)
-        self.gravity = np.array(world.gravity)  # [m/s2] base_link axes
+        self._gravity = np.array(world.gravity)  # [m/s2] base_link axes
         self._zero = np.zeros(6)  # flange axes
         self._mean = np.zeros(6)
         self.raw, self.tcp_force = np.zeros(6), np.zeros(6)
@@ -51,14 +52,15 @@ class Arm:
     # settings
 
     def set_tcp(self, offset: ArrayLike) -> None:
+        check_tcp(np.asarray(offset, dtype=float))
         self.actual.set_tcp(offset)
         self.commanded.set_tcp(offset)
 
     def set_payload(self, mass: float, cog: ArrayLike | None = None) -> None:
         """What the arm believes it carries: its wrench and its servo compensate for it."""
-        self.payload = mass
-        if cog is not None:
-            self.cog = np.array(cog, dtype=float)
+        cog = self.cog if cog is None else np.array(cog, dtype=float)
+        check_payload(self.model, mass, cog)
+        self.payload, self.cog = mass, cog
 
     def zero_ft_sensor(self) -> None:
         """Subtract the present reading from all later ones, in flange axes."""
@@ -79,14 +81,18 @@ class Arm:
             self.qd_set[:] = (q - self.q_set) / dt
         self.q_set[:] = q
 
+    def settle(self) -> None:
+        """The set-point becomes the place where the arm stands: after a stop a robot's target is its place."""
+        self.q_set[:] = self.world.q
+
     def step(self, scaling: float) -> None:
         """One cycle."""
-        before = self.qd_set.copy()
+        before = self.target_speed.copy()
         self.scaling = scaling
         self.motion.advance(self, self.period * scaling if self.motion.scaled else self.period)
         if self.motion.done and not isinstance(self.motion, Hold):
             self.motion = Hold()
-        self.qdd_set = (self.qd_set - before) / self.period
+        self.qdd_set = (self.target_speed - before) / self.period
         self.world.step(self.q_set, None, self.period)
         self._sense()
 
@@ -108,7 +114,7 @@ class Arm:
 
     def _compensated(self) -> Array:
         """Reading minus weight of the configured payload, flange axes."""
-        weight: Array = self.actual.R.T @ (self.payload * self.gravity)
+        weight: Array = self.actual.R.T @ (self.payload * self._gravity)
         wrench = self.raw.copy()
         wrench[:3] -= weight
         wrench[3:] -= cross(self.cog, weight)

@@ -1,22 +1,24 @@
-"""The control box: one cycle of program, arm and safety, and the values of all RTDE outputs."""
+"""The control box: one cycle of program, arm and safety."""
 
 from collections import Counter, deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ur_admittance.emulator import primary
 from ur_admittance.emulator.arm import Arm
+from ur_admittance.emulator.files import Files
 from ur_admittance.emulator.program import PLAYING, Program
-from ur_admittance.emulator.safety import MODE_POWER_OFF, Safety
-from ur_admittance.emulator.variables import OUTPUTS, REGISTERS, Inputs, Outputs, Version
+from ur_admittance.emulator.safety import Safety, StopKind
+from ur_admittance.emulator.values import OutputValues
+from ur_admittance.emulator.variables import Inputs, Outputs, Version
 from ur_admittance.simulation import World
 
 SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth
 TRACE_LENGTH = 20000
-
-COMMAND_REGISTERS = ("input_int_register_0", "input_int_register_24")
-STREAMED = (9, 11)  # speedJ, servoJ
+DIGITAL_INPUTS = 18
 
 
 class Controller:
@@ -29,20 +31,28 @@ class Controller:
         force_limit: float = 250.0,
         following_limit: float = 0.15,
         say: Callable[[str], None] = lambda text: None,
+        directory: Path | None = None,
     ) -> None:
         self.version = version
         self.rate = 500.0 if version[0] > 3 else 125.0  # [Hz]
         self.period = 1.0 / self.rate
         self.tick = 0
         self.counters: Counter[str] = Counter()
-        self._say = say
+        self._reported = StopKind.NONE
+        self._unlock_wanted = False
+        self.readers: list[Callable[[bytes], None]] = []  # of the messages on the primary port
+        self._console = say
+        self.files = Files(directory)
+        self.operational_mode, self.user_role = "NONE", "PROGRAMMER"
+        self.shutdown = False  # asked for
         self.arm = Arm(world, self.period, about_tcp=version[0] <= 3)
         self.safety = Safety(self.arm, force_limit, following_limit)
         self.inputs, self.outputs = Inputs(version), Outputs()
-        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self.period)
+        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self, self.period)
         self.safety.on_stop = self.program.on_safety_stop
         self.safety.log = self.program.log = self.log
-        self.digital_outputs = 0
+        self.program.on_event = self._report_program
+        self.digital_inputs = self.digital_outputs = 0  # bit by bit: 8 standard, 8 configurable, 2 of the tool
         self.analog_outputs = [0.0, 0.0]
         self.trace: deque[int] = deque(maxlen=TRACE_LENGTH)  # cycle in which each streamed command was seen
         self.commands = 0  # streamed since the start
@@ -62,7 +72,7 @@ class Controller:
     @property
     def waits_for_command(self) -> bool:
         """A streamed motion runs and its command for the next cycle has not come yet."""
-        return not self._arrived and self.program.runtime_state == PLAYING and self.program.thread in ("speed", "servo")
+        return not self._arrived and self.program.streams
 
     def log(self, kind: str, text: str) -> None:
         """Say it; of many messages of one kind only some."""
@@ -71,31 +81,83 @@ class Controller:
         if count <= SHOWN or count % 1000 == 0:
             self._say(f"[{self.time:9.3f}] {kind}: {text}" + (f" (number {count})" if count > SHOWN else ""))
 
+    def _say(self, text: str) -> None:
+        self.files.log.append(text)
+        self._console(text)
+
+    def unlock_when_allowed(self) -> None:
+        """The primary port's way: asked for once, done when the stop is old enough."""
+        self._unlock_wanted = True
+
+    def report(self, message: bytes) -> None:
+        """A message of ``primary`` to all who read the primary port."""
+        for reader in self.readers:
+            reader(message)
+
     def cycle(self) -> None:
         """One control cycle."""
         self._arrived = 0
         self.tick += 1
         self.safety.update(self.time, self.period)
+        if self._unlock_wanted:
+            self.safety.unlock_protective_stop()
+            self._unlock_wanted = self.safety.stop is StopKind.PROTECTIVE
         self._let_go_in_time()
         self.program.cycle()
         self.arm.step(self.safety.fraction)
         self.safety.watch()
+        self._report_stop()
+
+    def _report_stop(self) -> None:
+        stop = self.safety.stop
+        if stop is not self._reported:
+            self._reported = stop
+            self.report(primary.state(self, first=False))  # at once, as the message that follows
+            self.report(primary.safety_mode(self))
+            if stop is not StopKind.NONE:
+                self.report(primary.error(self, primary.STOPPED_BY_SAFETY, primary.WARNING, self.safety.reason))
+
+    def state(self) -> dict[str, Any]:
+        """What a test or a person wants to know."""
+        arm = self.arm
+        return {
+            "time": self.time,
+            "cycle": self.tick,
+            "late": self.late_cycles,
+            "q": arm.world.q.tolist(),
+            "qd": arm.world.qd.tolist(),
+            "target_q": arm.q_set.tolist(),
+            "tcp_force": arm.tcp_force.tolist(),
+            "true_wrench": arm.world.external_wrench.tolist(),
+            "contact_force": arm.world.contact_wrench[:3].tolist(),
+            "standing": arm.standing,
+            "travel": arm.travel,
+            "runtime_state": self.program.runtime_state,
+            "watchdog_hz": self.program.watchdog_hz,
+            "stop": self.safety.stop.name,
+            "reason": self.safety.reason,
+        }
+
+    def _report_program(self, event: str, text: str, line: int, column: int) -> None:
+        if event in ("started", "stopped"):
+            self.report(primary.key(self, f"PROGRAM_XXX_{event.upper()}", text))
+        elif event in ("compile error", "runtime error"):
+            self.report(primary.runtime_exception(self, line, column, text))
+        elif event in ("textmsg", "popup"):
+            self.report(primary.text(self, text))
 
     # what clients write
 
     def receive(self, values: dict[str, Any]) -> None:
         """A data package: every field keeps its value until the next one."""
         self.inputs.values.update(values)
-        for register in COMMAND_REGISTERS:
-            if register in values:
-                self.program.kick()
-                if values[register] in STREAMED:
-                    self.commands += 1
-                    self._arrived += 1
-                    self.trace.append(self.tick + 1)
-                    self.counters["streamed commands"] += 1
-                    if self._arrived > 1:
-                        self.counters["streamed commands lost in one cycle"] += 1
+        if self.program.received(values):
+            self.commands += 1
+            self._arrived += 1
+            self.trace.append(self.tick + 1)
+            self.counters["streamed commands"] += 1
+            if self._arrived > 1:
+                self.counters["streamed commands lost in one cycle"] += 1
         self._io(values)
 
     def _io(self, values: dict[str, Any]) -> None:
@@ -129,13 +191,24 @@ class Controller:
         self.program.end("reset", quiet=True)
         self.arm.reset()
         self.safety.reset()
-        self._push = None
+        self._push, self.digital_inputs = None, 0
+
+    def take_local_control(self) -> None:
+        """At the pendant. What came over the network ends (assumed), and nothing more of it starts."""
+        self.safety.remote_control = False
+        self.program.end("local control")
 
     def push(self, wrench: list[float], duration: float | None) -> None:
         """A hand pushes the tool: wrench at its tip, base_link axes [N, Nm]."""
         self._push = np.array(wrench)
         self.arm.world.push(self._push)
         self._push_ends = self.time + duration if duration is not None else np.inf
+
+    def set_digital_input(self, number: int, on: bool) -> None:
+        """A wire: 0 to 7 standard, 8 to 15 configurable, 16 and 17 at the tool."""
+        if not 0 <= number < DIGITAL_INPUTS:
+            raise ValueError
+        self.digital_inputs = self.digital_inputs & ~(1 << number) | on << number
 
     def request_cut(self, seconds: float) -> None:
         """No bytes in or out for a while; arm, program and watchdog go on."""
@@ -149,68 +222,3 @@ class Controller:
         if self._push is not None and self.time >= self._push_ends:
             self.arm.world.let_go()
             self._push = None
-
-
-class OutputValues:
-    """values[name] -> the present value of an RTDE output; computed when asked for."""
-
-    def __init__(self, box: Controller) -> None:
-        zero6, zero3 = [0.0] * 6, [0.0] * 3
-        plain: dict[str, Any] = {
-            name: {"VECTOR6D": zero6, "VECTOR3D": zero3, "VECTOR6INT32": [0] * 6}.get(variable.kind, 0)
-            for name, variable in OUTPUTS.items()
-        }
-        plain |= {
-            "joint_temperatures": [30.0] * 6,
-            "joint_mode": [253] * 6,
-            "actual_main_voltage": 48.0,
-            "actual_robot_voltage": 48.0,
-            "actual_joint_voltage": [48.0] * 6,
-            "actual_tool_accelerometer": [0.0, 0.0, 9.82],
-            "speed_scaling": 1.0,
-            "actual_execution_time": 0.1,
-        }
-        arm, safety, program = box.arm, box.safety, box.program
-        world = arm.world
-        live: dict[str, Callable[[], Any]] = {
-            "timestamp": lambda: box.time,
-            "target_q": lambda: arm.q_set.tolist(),
-            "target_qd": lambda: arm.target_speed.tolist(),
-            "target_qdd": lambda: arm.qdd_set.tolist(),
-            "target_moment": lambda: world.mj_data.qfrc_applied.tolist(),
-            "actual_q": lambda: world.q.tolist(),
-            "actual_qd": lambda: world.qd.tolist(),
-            "actual_current_as_torque": lambda: world.mj_data.qfrc_applied.tolist(),
-            "actual_TCP_pose": lambda: arm.actual.tcp_pose().tolist(),
-            "actual_TCP_speed": lambda: arm.actual.tcp_speed(world.qd).tolist(),
-            "actual_TCP_force": lambda: arm.tcp_force.tolist(),
-            "tcp_force_scalar": lambda: float(np.linalg.norm(arm.tcp_force[:3])),
-            "target_TCP_pose": lambda: arm.commanded.tcp_pose().tolist(),
-            "target_TCP_speed": lambda: arm.commanded.tcp_speed(arm.target_speed).tolist(),
-            "ft_raw_wrench": lambda: arm.raw.tolist(),
-            "payload": lambda: arm.payload,
-            "payload_cog": lambda: arm.cog.tolist(),
-            "payload_inertia": lambda: arm.payload_inertia.tolist(),
-            "tcp_offset": lambda: arm.actual.tcp.tolist(),
-            "robot_mode": lambda: safety.robot_mode,
-            "safety_mode": lambda: safety.stop.value[0],
-            "safety_status": lambda: safety.stop.value[0],
-            "safety_status_bits": lambda: safety.stop.value[1],
-            "robot_status_bits": lambda: (
-                int(safety.robot_mode != MODE_POWER_OFF) | int(program.runtime_state == PLAYING) << 1
-            ),
-            "target_speed_fraction": lambda: safety.fraction,
-            "runtime_state": lambda: program.runtime_state,
-            "actual_digital_output_bits": lambda: box.digital_outputs,
-            "standard_analog_output0": lambda: box.analog_outputs[0],
-            "standard_analog_output1": lambda: box.analog_outputs[1],
-        }
-        integers, doubles = box.outputs.integers, box.outputs.doubles
-        for i in range(REGISTERS):
-            live[f"output_int_register_{i}"] = lambda i=i: integers[i]  # type: ignore[misc]
-            live[f"output_double_register_{i}"] = lambda i=i: doubles[i]  # type: ignore[misc]
-        self._plain, self._live = plain, live
-
-    def __getitem__(self, name: str) -> Any:
-        getter = self._live.get(name)
-        return self._plain[name] if getter is None else getter()

@@ -1,5 +1,7 @@
 """The emulated controller's kinematics: pose, speed and inverse of the flange or the TCP, in UR base axes."""
 
+import itertools
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -14,6 +16,7 @@ Array = NDArray[np.float64]
 IK_STEPS = 60
 IK_TOLERANCE = 1e-9  # [m, rad]
 IK_DAMPING = 1e-4
+POSTURES = tuple(itertools.product((0.0, np.pi), (1.5, -1.5), (-1.5, 1.5)))  # [rad] shoulder, elbow, wrist
 IK_STEP_LIMIT = 0.3  # [rad] of the fastest joint in one Newton step
 
 
@@ -43,6 +46,12 @@ class Kinematics:
     def tcp_pose(self) -> Array:
         """UR pose of the TCP (6,)."""
         return pose_to_ur(self.R @ self.R_flange_tcp, self.p + self.lever())
+
+    def tcp_pose_at(self, q: ArrayLike, tcp: Array | None = None) -> Array:
+        """The same for other joint angles and perhaps another TCP; the arm of this object stays where it is."""
+        offset = self.tcp if tcp is None else tcp
+        R, p = self.model.forward(q)
+        return pose_to_ur(R @ rotation_from_vector(offset[3:]), p + R @ offset[:3])
 
     def flange_pose(self) -> Array:
         return pose_to_ur(self.R, self.p)
@@ -82,6 +91,22 @@ class Kinematics:
             q = q + step * min(1.0, IK_STEP_LIMIT / max(float(np.abs(step).max()), 1e-12))
         self.R[:], self.p[:], self.J[:] = saved
         return found
+
+    def reach(self, pose_ur: ArrayLike, q_near: ArrayLike) -> Array | None:
+        """As ``inverse``, also for poses far from ``q_near``, by other postures of the arm; inside the joint limits."""
+        near = np.array(q_near, dtype=float)
+        _, p = pose_from_ur(pose_ur)
+        pan, turn = np.arctan2(p[1], p[0]), 2.0 * np.pi
+        postures = [np.array([pan + side, -1.5, elbow, -1.5, wrist, 0.0]) for side, elbow, wrist in POSTURES]
+        for start in (near, *postures):
+            found = self.inverse(pose_ur, start)
+            if found is None:
+                continue
+            q = found + turn * np.round((near - found) / turn)
+            q = np.where(q > self.model.upper, q - turn, np.where(q < self.model.lower, q + turn, q))
+            if ((q >= self.model.lower) & (q <= self.model.upper)).all():
+                return np.asarray(q)
+        return None
 
 
 def cross(a: Array, b: Array) -> Array:

@@ -5,6 +5,7 @@ import signal
 import socket
 import sys
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -12,7 +13,7 @@ import typer
 from ur_admittance.errors import SimulationError, UrAdmittanceError
 
 app = typer.Typer(
-    help="A UR controller with contact physics on RTDE (30004), dashboard (29999) and script port (30003).",
+    help="A UR controller with contact physics: RTDE (30004), dashboard (29999), script and primary ports (30001-3).",
     add_completion=False,
     pretty_exceptions_enable=False,
 )
@@ -41,12 +42,19 @@ def run(
     gap: Annotated[float, typer.Option(help="Between tool and surface at the start [m].")] = 0.02,
     angle: Annotated[float, typer.Option(help="Of an incline [rad].")] = 0.17,
     radius: Annotated[float, typer.Option(help="Of a cylinder [m].")] = 0.3,
+    calibrated: Annotated[
+        int | None, typer.Option(help="A unit with this number whose geometry is some mm off the drawing.")
+    ] = None,
     tool_mass: Annotated[float, typer.Option(help="True mass of the tool [kg].")] = 1.0,
     tool_length: Annotated[float, typer.Option(help="Flange to tip [m].")] = 0.15,
     payload: Annotated[float | None, typer.Option(help="Configured payload [kg]; default: the true one.")] = None,
     noise: Annotated[float, typer.Option(help="Standard deviation of the force reading [N].")] = 0.0,
     delay: Annotated[float, typer.Option(help="Dead time of the joint servo [s].")] = 0.0,
     force_limit: Annotated[float, typer.Option(help="Force that trips a protective stop [N].")] = 250.0,
+    files: Annotated[
+        Path | None,
+        typer.Option(exists=True, file_okay=False, help="Programs to load (x.script for x.urp); saved logs."),
+    ] = None,
     patience: Annotated[
         float, typer.Option(help="Wait this long [s] for a streamed command that is late; 0: strict real time.")
     ] = 0.0,
@@ -57,20 +65,22 @@ def run(
     """Run until Ctrl-C."""
     if context.invoked_subcommand is not None:
         return
+    from ur_admittance.emulator import geometry
     from ur_admittance.emulator.controller import Controller
     from ur_admittance.emulator.server import Server
     from ur_admittance.model import robot_model
     from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
 
     slope = angle if environment is Surface.INCLINE else 0.0
+    arm = robot_model(model) if calibrated is None else geometry.calibrated(robot_model(model), calibrated)
     world = World(
-        robot_model(model),
+        arm,
         tool=Tool(mass=tool_mass, com=(0.0, 0.0, tool_length / 3.0), tcp=(0.0, 0.0, tool_length)),
         environment=Environment(environment.value, stiffness, damping, friction, gap, angle=slope, radius=radius),
         servo=Servo(delay=delay),
         sensor=FtSensor(noise_force=noise, noise_torque=noise / 50.0),
     )
-    box = Controller(world, _version(version), force_limit=force_limit, say=_say)
+    box = Controller(world, _version(version), force_limit=force_limit, say=_say, directory=files)
     if payload is not None:
         box.arm.set_payload(payload)
     box.cycle()  # compiles before clients can connect
@@ -83,7 +93,7 @@ def run(
     server.open()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: setattr(server, "running", False))
-    _say(f"{model} {version} at {box.rate:g} Hz listens on {host} (RTDE, dashboard, script port).")
+    _say(f"{model} {version} at {box.rate:g} Hz listens on {host} (RTDE, dashboard, script, primary port).")
     try:
         server.run(duration)
     finally:

@@ -4,12 +4,13 @@ Each motion moves ``arm.q_set`` on by one cycle. ``dt`` is the cycle time times 
 slider stretches time as it does on the robot; stops are never stretched.
 """
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.emulator.limits import ProgramError, check_joints
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance.runtime.braking import slow_down
 
@@ -21,11 +22,13 @@ Array = NDArray[np.float64]
 SERVO_ACCELERATION = 40.0  # [rad/s2] the arm's own limit for a servoj step
 
 
-class Motion(Protocol):
-    scaled: bool  # by the speed slider
-    done: bool
+class Motion:
+    scaled = True  # by the speed slider
+    done = False
+    problem = ""  # why a robot would not go on with it: a protective stop
 
-    def advance(self, arm: "Arm", dt: float) -> None: ...
+    def advance(self, arm: "Arm", dt: float) -> None:
+        raise NotImplementedError
 
 
 def _ramp(now: Array, wanted: Array, largest: float) -> Array:
@@ -35,70 +38,68 @@ def _ramp(now: Array, wanted: Array, largest: float) -> Array:
     return wanted.copy() if size <= largest else now + step * (largest / size)
 
 
-@dataclass
-class Hold:
-    scaled: bool = False
-    done: bool = True
+class Hold(Motion):
+    scaled, done = False, True
 
     def advance(self, arm: "Arm", dt: float) -> None:
         arm.qd_set[:] = 0.0
 
 
 @dataclass
-class SpeedJ:
+class SpeedJ(Motion):
     """speedj(qd, a): the leading axis accelerates with ``acceleration`` [rad/s2]; then holds that speed."""
 
     qd: Array
     acceleration: float
-    scaled: bool = True
-    done: bool = False
 
     def advance(self, arm: "Arm", dt: float) -> None:
-        arm.qd_set[:] = arm.model.within_speed_limits(_ramp(arm.qd_set, self.qd, self.acceleration * dt))
+        arm.qd_set[:] = _ramp(arm.qd_set, self.qd, self.acceleration * dt)
         arm.q_set += arm.qd_set * dt
 
 
 @dataclass
-class SpeedL:
+class SpeedL(Motion):
     """speedl(twist, a) of the TCP, UR base axes."""
 
     twist: Array
     acceleration: float
-    now: Array = field(default_factory=lambda: np.zeros(6))
-    scaled: bool = True
-    done: bool = False
+    now: Array | None = None  # the twist that the arm is told; None: not begun
 
     def advance(self, arm: "Arm", dt: float) -> None:
-        self.now = _ramp(self.now, self.twist, self.acceleration * dt)
-        arm.qd_set[:] = arm.model.within_speed_limits(arm.commanded.joint_speed(self.now))
+        before = arm.commanded.tcp_speed(arm.qd_set) if self.now is None else self.now
+        self.now = _ramp(before, self.twist, self.acceleration * dt)
+        arm.qd_set[:] = arm.commanded.joint_speed(self.now)
         arm.q_set += arm.qd_set * dt
 
 
 @dataclass
-class ServoJ:
+class ServoJ(Motion):
     """servoj(q, lookahead): first-order approach with the time constant ``lookahead``, so a ramp is followed that late.
 
-    A user measured 34 ms on a UR10e with a lookahead of 30 ms.
+    A user measured 34 ms on a UR10e with a lookahead of 30 ms. A target so far away that a joint would have to exceed
+    its speed limit is a sudden change, which stops a robot (C204A1).
     """
 
     q: Array
     lookahead: float = 0.1
-    scaled: bool = True
-    done: bool = False
 
     def advance(self, arm: "Arm", dt: float) -> None:
-        wanted = (self.q - arm.q_set) / max(self.lookahead, dt)
-        arm.qd_set[:] = arm.model.within_speed_limits(_ramp(arm.qd_set, wanted, SERVO_ACCELERATION * dt))
+        wanted = (self.q - arm.q_set) / max(self.lookahead, arm.period)
+        if (np.abs(wanted) > arm.model.velocity).any():
+            i = int(np.argmax(np.abs(wanted) / arm.model.velocity))
+            distance = abs(self.q[i] - arm.q_set[i])
+            self.problem = f"sudden change in target position: joint {i} is {distance:.3f} rad away"
+            return
+        arm.qd_set[:] = _ramp(arm.qd_set, wanted, SERVO_ACCELERATION * dt)
         arm.q_set += arm.qd_set * dt
 
 
 @dataclass
-class Stop:
+class Stop(Motion):
     """stopj(a), and stopl, a paused or ended program, a protective stop: all joints slow down together."""
 
     deceleration: float  # [rad/s2] of the fastest joint
-    scaled: bool = False
-    done: bool = False
+    scaled = False
 
     def advance(self, arm: "Arm", dt: float) -> None:
         slow_down(arm.qd_set, self.deceleration * dt)
@@ -125,14 +126,12 @@ def _trapezoid(distance: float, speed: float, acceleration: float, t: float) -> 
 
 
 @dataclass
-class Move:
-    """To ``target``, with a trapezoidal speed from rest to rest. Ends early where the arm cannot go."""
+class Move(Motion):
+    """To ``target``, with a trapezoidal speed from rest to rest."""
 
     target: Array
     speed: float
     acceleration: float
-    scaled: bool = True
-    done: bool = False
 
     def __post_init__(self) -> None:
         self._t, self._distance = 0.0, -1.0  # [s], [m or rad]; not begun
@@ -152,9 +151,9 @@ class Move:
         share, self.done = _trapezoid(self._distance, self.speed, self.acceleration, self._t)
         q = self.at(arm, share)
         if q is None:
-            self.done = True
-        else:
-            arm.move_setpoint(q, dt)
+            self.problem, self.done = "the arm cannot follow this straight line", False
+            return
+        arm.move_setpoint(q, dt)
         if self.done:
             arm.qd_set[:] = 0.0
 
@@ -183,3 +182,23 @@ class MoveL(Move):
     def at(self, arm: "Arm", share: float) -> Array | None:
         turned = rotation_vector(rotation_from_vector(share * self._turn) @ self._R)
         return arm.commanded.inverse(np.concatenate([self._p + share * self._line, turned]), arm.q_set)
+
+
+def planned(arm: "Arm", kind: str, target: Array, speed: float, acceleration: float) -> Move:
+    """The move of movej ("j": joint angles) or movel ("l": pose of the TCP); ProgramError where the arm cannot go."""
+    if not (speed > 0.0 and acceleration > 0.0):
+        raise ProgramError(f"move{kind}: speed {speed:g} and acceleration {acceleration:g}: must be > 0")
+    if kind == "j":
+        check_joints(arm.model, target)
+        return MoveJ(target, speed, acceleration)
+    joints_for(arm, target, arm.q_set)
+    return MoveL(target, speed, acceleration)
+
+
+def joints_for(arm: "Arm", pose: Array, near: Array) -> Array:
+    """Joint angles that give the TCP this UR pose; ProgramError when it is out of reach."""
+    q = arm.commanded.reach(pose, near)
+    if q is None:
+        where = ", ".join(f"{x:.3f}" for x in pose)
+        raise ProgramError(f"get_inverse_kin: no inverse kinematics solution for p[{where}]")
+    return q

@@ -1,4 +1,4 @@
-"""One connection of each kind: RTDE (30004), dashboard (29999), script (30003).
+"""One connection of each kind: RTDE (30004), dashboard (29999), script (30003), primary and secondary (30001, 30002).
 
 A connection turns bytes into calls of the control box and answers into bytes. Whatever a client sends, it can
 only harm its own connection: bad messages are logged and dropped.
@@ -7,14 +7,17 @@ only harm its own connection: bad messages are logged and dropped.
 import math
 import struct
 import time
+from collections.abc import Callable
 
-from ur_admittance.emulator.console import answer
+from ur_admittance.emulator import primary
 from ur_admittance.emulator.controller import Controller
+from ur_admittance.emulator.dashboard import answer
+from ur_admittance.emulator.urscript.text import Splitter
 from ur_admittance.emulator.variables import OUTPUTS, known
 from ur_admittance.robots.rtde import wire
 
-RTDE_PORT, DASHBOARD_PORT, SCRIPT_PORT = 30004, 29999, 30003
-LINE_LIMIT = 4096  # [bytes] of one dashboard line
+DASHBOARD_PORT, PRIMARY_PORT, SECONDARY_PORT, SCRIPT_PORT, RTDE_PORT = 29999, 30001, 30002, 30003, 30004
+LINE_LIMIT = 4096  # [bytes] of one line
 SCRIPT_LIMIT = 1 << 20  # [bytes] of one uploaded program
 BACKLOG_LIMIT = 1 << 16  # [bytes] a client may leave unread before packages are dropped
 PATIENCE = 10.0  # [s] after which a client that reads nothing is disconnected, as the robot does
@@ -26,6 +29,7 @@ class Connection:
 
     def __init__(self, box: Controller, name: str) -> None:
         self.box, self.name = box, name
+        self.debt = 0.0  # [s] of work for it beyond its share
         self.out = bytearray()
         self.closing = False  # after the rest has been sent
         self.full_since: float | None = None
@@ -35,9 +39,23 @@ class Connection:
 
     def cycle(self) -> None:
         """After each control cycle."""
+        self.can_send()
 
     def closed(self) -> None:
         """The socket is gone."""
+
+    def can_send(self) -> bool:
+        """There is room for more; a client that reads nothing for long is disconnected."""
+        if len(self.out) <= BACKLOG_LIMIT:
+            self.full_since = None
+            return True
+        now = time.monotonic()
+        self.full_since = self.full_since or now
+        if now - self.full_since > PATIENCE:
+            self.complain("reads nothing: disconnected")
+            self.out.clear()
+            self.closing = True
+        return False
 
     def complain(self, text: str) -> None:
         self.box.log("bad message", f"{self.name}: {text}")
@@ -93,7 +111,9 @@ class RtdeConnection(Connection):
         if len(payload) < 8:
             raise wire.WireError(f"output setup of {len(payload)} bytes: must begin with the frequency")
         frequency = struct.unpack_from(">d", payload)[0]
-        names = wire.names_of(payload[8:])
+        # the guide's limit; UR's own test asks a new controller for 406 names at once
+        limit = wire.NAMES_LIMIT if self.box.version < (5, 23, 0) else SCRIPT_LIMIT
+        names = wire.names_of(payload[8:], limit)
         types = [known(OUTPUTS, name, self.box.version) or wire.NOT_FOUND for name in names]
         rate = self.box.rate
         usable = math.isfinite(frequency) and 0.0 < frequency <= rate and bool(names) and wire.NOT_FOUND not in types
@@ -123,18 +143,8 @@ class RtdeConnection(Connection):
         self.box.receive(recipe.read(payload[1:]))
 
     def cycle(self) -> None:
-        if not self._started or self._output is None or self.box.tick % self._every:
-            return
-        if len(self.out) > BACKLOG_LIMIT:
-            now = time.monotonic()
-            self.full_since = self.full_since or now
-            if now - self.full_since > PATIENCE:
-                self.complain("reads nothing: disconnected")
-                self.out.clear()
-                self.closing = True
-            return
-        self.full_since = None
-        self.out += self._output.package(self.box.values)
+        if self._started and self._output is not None and self.box.tick % self._every == 0 and self.can_send():
+            self.out += self._output.package(self.box.values)
 
     def closed(self) -> None:
         if self.box.inputs.release(self):
@@ -152,10 +162,6 @@ class DashboardConnection(Connection):
         while (end := self._in.find(b"\n")) >= 0:
             line = self._in[:end].decode("utf-8", "replace").strip()
             del self._in[: end + 1]
-            if len(self.out) > BACKLOG_LIMIT:
-                self.complain("sends commands without reading the answers: disconnected")
-                self.closing = True
-                return
             reply = answer(self.box, line[:LINE_LIMIT])
             self.out += reply.encode("utf-8", "replace") + b"\n"
             self.closing = self.closing or line == "quit"
@@ -166,31 +172,80 @@ class DashboardConnection(Connection):
 
 
 class ScriptConnection(Connection):
-    """Collects lines until one that is exactly ``end``. Nothing is streamed back: the client here never reads."""
+    """Programs, one after the other. Nothing is streamed back: the client here never reads."""
 
     def __init__(self, box: Controller, name: str) -> None:
         super().__init__(box, name)
-        self._in = bytearray()
+        self._programs = Splitter()
 
     def feed(self, data: bytes) -> None:
-        start = max(0, len(self._in) - 5)
-        self._in += data
-        while (end := self._in.find(b"\nend\n", start)) >= 0:
-            text = self._in[: end + 5].decode("utf-8", "replace")
-            del self._in[: end + 5]
-            start = 0
-            if text.lstrip().startswith(("def ", "sec ")):
-                self.box.program.upload(text)
-            else:
-                self.complain("a program that does not begin with def: ignored")
-        if len(self._in) > SCRIPT_LIMIT:
+        for text in self._programs.feed(data):
+            self.program(text)
+        if len(self._programs) > SCRIPT_LIMIT:
             self.complain(f"program of more than {SCRIPT_LIMIT} bytes: disconnected")
-            self._in.clear()
+            self._programs = Splitter()
             self.closing = True
 
+    def program(self, text: str) -> None:
+        self.box.program.upload(text)
+
+    def closed(self) -> None:
+        if self._programs:
+            self.complain(f"{len(self._programs)} bytes of a program without its end: ignored")
+
+
+class SecondaryConnection(ScriptConnection):
+    """State ten times a second; takes URScript, and lines that are commands to the controller itself."""
+
+    def __init__(self, box: Controller, name: str) -> None:
+        super().__init__(box, name)
+        self._born = box.tick
+        self.out += primary.version(box)
+
+    def program(self, text: str) -> None:
+        command = COMMANDS.get(text.strip())
+        if not self.box.safety.remote_control:
+            self.out += primary.error(self.box, primary.READ_ONLY, primary.VIOLATION, "the robot is in local control")
+        if command is None:
+            super().program(text)
+        elif self.box.safety.remote_control:
+            command(self.box)
+
+    def cycle(self) -> None:
+        age = self.box.tick - self._born
+        if age % round(self.box.rate / primary.RATE_HZ) == 1 and self.can_send():
+            self.out += primary.state(self.box, first=age == 1)
+
+
+class PrimaryConnection(SecondaryConnection):
+    """The same, and messages when something happens."""
+
+    def __init__(self, box: Controller, name: str) -> None:
+        super().__init__(box, name)
+        box.readers.append(self._tell)
+
+    def _tell(self, message: bytes) -> None:
+        if self.can_send():
+            self.out += message
+
+    def closed(self) -> None:
+        super().closed()
+        self.box.readers.remove(self._tell)
+
+
+# lines that are no URScript; UR's client library sends them
+COMMANDS: dict[str, Callable[[Controller], object]] = {
+    "power on": lambda box: answer(box, "power on"),
+    "power off": lambda box: answer(box, "power off"),
+    "set robotmode run": lambda box: answer(box, "brake release"),
+    "set unlock protective stop": lambda box: box.unlock_when_allowed(),
+    "stop program": lambda box: answer(box, "stop"),
+}
 
 KINDS: dict[int, type[Connection]] = {
     RTDE_PORT: RtdeConnection,
     DASHBOARD_PORT: DashboardConnection,
     SCRIPT_PORT: ScriptConnection,
+    PRIMARY_PORT: PrimaryConnection,
+    SECONDARY_PORT: SecondaryConnection,
 }

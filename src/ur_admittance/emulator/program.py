@@ -1,99 +1,156 @@
-"""The control program that ur_rtde uploads: command handshake in registers, motion threads, watchdog.
+"""The life of a program on the controller: uploaded, started, paused, ended; its watchdogs.
 
-Once per control cycle the program looks at the command number in input integer register 0:
-    real-time commands   executed again in every cycle while the number stays; output integer register 0 := 1 (ready)
-    0                    output := 1 (ready for the next command)
-    255                  the program ends
-    any other            executed once, to its end; output := 2 (done), until the client writes 0
-Registers may be shifted by 24 (the range for external clients).
+A program is URScript that is executed (urscript/), or ur_rtde's control program, which is recognised and imitated
+(rtde_control.py). A secondary program (``sec``) runs beside it, within one control cycle.
 """
 
-import math
-import re
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Protocol
 
-import numpy as np
-
-from ur_admittance.emulator import commands, motion_commands
 from ur_admittance.emulator.arm import Arm
-from ur_admittance.emulator.motions import Hold, Motion, Stop
+from ur_admittance.emulator.limits import ProgramError
+from ur_admittance.emulator.motions import Hold, Stop
+from ur_admittance.emulator.rtde_control import RtdeControl, is_rtde_control
 from ur_admittance.emulator.safety import PROGRAM_STOP_DECELERATION, Safety, StopKind
+from ur_admittance.emulator.urscript.run import ScriptRun
 from ur_admittance.emulator.variables import Inputs, Outputs
 from ur_admittance.runtime.braking import Watchdog
 
 STOPPED, PLAYING, PAUSED = 1, 2, 4  # runtime_state
-READY, DONE = 1, 2  # output integer register 0
-NO_COMMAND, STOP_SCRIPT = 0, 255
 START_CYCLES = 10  # between the upload of a program and its first cycle
+UPLOADS = 100  # that may wait for their turn
+LONGEST = 1 << 15  # [characters] of a script that is executed: compiling takes some 5 us for each
 
 
-class ProgramError(Exception):
-    """The program cannot go on: the box stops it and the arm, as for a URScript runtime error."""
+class Body(Protocol):
+    """What runs: one of the two kinds of program."""
+
+    name: str
+
+    def begin(self) -> None: ...
+    def cycle(self) -> bool: ...
+    def pause(self) -> None: ...
+    def close(self) -> None: ...
+    def streamed(self, values: dict[str, Any]) -> bool: ...
+    @property
+    def streams(self) -> bool: ...
+
+
+class DigitalIO(Protocol):
+    """One bit per wire: 8 standard, 8 configurable, 2 of the tool."""
+
+    digital_inputs: int
+    digital_outputs: int
 
 
 class Program:
-    def __init__(self, arm: Arm, safety: Safety, inputs: Inputs, outputs: Outputs, period: float) -> None:
-        self.arm, self.safety, self.inputs, self.outputs, self.period = arm, safety, inputs, outputs, period
+    def __init__(
+        self, arm: Arm, safety: Safety, inputs: Inputs, outputs: Outputs, io: DigitalIO, period: float
+    ) -> None:
+        self.arm, self.safety, self.inputs, self.outputs, self.io, self.period = (
+            arm,
+            safety,
+            inputs,
+            outputs,
+            io,
+            period,
+        )
         self.runtime_state = STOPPED
-        self.offset = 0
-        self.path: list[tuple[str, list[float], float, float]] = []
+        self.body: Body | None = None
+        self.watchdogs: dict[str, tuple[Watchdog, str]] = {}  # by input variable; what to do when it expires
         self.log: Callable[[str, str], None] = lambda kind, text: None
+        # started, stopped, paused, compile error, runtime error, textmsg, popup; text, line, column
+        self.on_event: Callable[[str, str, int, int], None] = lambda event, text, line, column: None
         self._starting = 0
-        self._foreign = False
-        self._reset()
+        self._waiting: deque[str] = deque()
 
-    def _reset(self) -> None:
-        self.job: Iterator[None] | None = None
-        self.background: Iterator[None] | None = None
-        self.thread = ""  # "speed", "servo", "jog": who moves the arm
-        self.linear_stop = False
-        self.executing = False
-        self.watchdog = Watchdog(self.period, math.inf)  # off until the client sets it
-        self._async_writes = self._async_operation = 0
+    @property
+    def streams(self) -> bool:
+        """A client has to send a command for every cycle."""
+        return self.runtime_state == PLAYING and self.body is not None and self.body.streams
+
+    def tell(self, event: str, text: str, line: int = 0, column: int = 0) -> None:
+        """To the log and to who listens to events."""
+        place = f" (line {line})" if line else ""
+        self.log(event, text + place)
+        self.on_event(event, text, line, column)
 
     # life
 
     def upload(self, text: str) -> None:
-        """A complete ``def ... end`` text arrived on the script port."""
-        if not self.safety.can_move:
-            self.log("script", "upload ignored: the arm is stopped or without power")
+        """A complete program arrived: it starts in one of the next cycles."""
+        secondary = _is_secondary(text)
+        if not self.safety.remote_control:
+            self.log("script", "program refused: the robot is in local control")
+        elif not secondary and not self.safety.can_move:
+            self.log("script", "program refused: the arm is stopped or without power")
+        elif len(self._waiting) >= UPLOADS:
+            self.log("script", f"program refused: {UPLOADS} programs wait already")
+        else:
+            self._waiting.append(text)
+
+    def _load(self, text: str) -> None:
+        """The program replaces the one that runs, unless it does not compile. A secondary one runs at once."""
+        try:
+            if _is_secondary(text):
+                self._run_secondary(text)
+                return
+            body: Body = RtdeControl(self, text) if is_rtde_control(text) else self._compiled(text)
+        except ProgramError as error:
+            self.tell("compile error", str(error), error.line, error.column)
             return
-        self.end("replaced by an upload", quiet=True)
-        self._foreign = not ("rtde_cmd()" in text and "signal_ready" in text)
-        offset = re.search(r"=\s*(\d+)\s*# int register offset|# int register offset\s*\n?\s*(\d+)", text)
-        self.offset = 24 if offset and "24" in (offset.group(1), offset.group(2)) else 0
-        self.path = motion_commands.injected_path(text)
-        self._starting = START_CYCLES
-        self.log("script", f"program of {len(text)} bytes, register offset {self.offset}")
-        if self._foreign:
-            self.log("script", "not a control program: accepted, its statements are not executed")
+        self._stop("replaced by an upload", quiet=True)
+        self.body, self._starting = body, START_CYCLES
+        self.log("script", f"program {body.name}, {len(text)} bytes")
+
+    def _compiled(self, text: str, secondary: bool = False) -> ScriptRun:
+        if len(text) > LONGEST:
+            raise ProgramError(f"a program of {len(text)} characters: must be at most {LONGEST}")
+        return ScriptRun(self, text, secondary)
+
+    def _run_secondary(self, text: str) -> None:
+        run = self._compiled(text, secondary=True)
+        try:
+            run.cycle()
+        except ProgramError as error:
+            self.tell("runtime error", f"{run.name}: {error}", error.line, error.column)
 
     def end(self, reason: str, quiet: bool = False) -> None:
-        """The program stops and the arm brakes."""
-        was_running = self.runtime_state != STOPPED
-        self.runtime_state, self._starting = STOPPED, 0
-        self._reset()
-        if was_running:
+        """The program stops and the arm brakes; what waits is forgotten."""
+        self._waiting.clear()
+        self._stop(reason, quiet)
+
+    def _stop(self, reason: str, quiet: bool = False) -> None:
+        was_running, body = self.runtime_state != STOPPED, self.body
+        self.runtime_state, self._starting, self.body = STOPPED, 0, None
+        self.watchdogs.clear()
+        if body is not None:
+            body.close()
+        if was_running and body is not None:
             if not self.arm.standing:
                 self.safety.begin_incident(reason)
             if not isinstance(self.arm.motion, Stop | Hold):
                 self.arm.start(Stop(PROGRAM_STOP_DECELERATION))
             if not quiet:
                 self.log("program", f"stopped: {reason}")
+            self.on_event("stopped", body.name, 0, 0)
 
     def play(self) -> bool:
         if self.runtime_state == PAUSED and self.safety.can_move:
             self.runtime_state = PLAYING
-            self.watchdog.kick()
+            for watchdog, _ in self.watchdogs.values():
+                watchdog.kick()
             return True
         return False
 
     def pause(self) -> None:
-        if self.runtime_state == PLAYING:
+        if self.runtime_state == PLAYING and self.body is not None:
             self.runtime_state = PAUSED
-            self.thread, self.job, self.background = "", None, None
+            self.body.pause()
             if self.safety.can_move:
                 self.arm.start(Stop(PROGRAM_STOP_DECELERATION))
+            self.on_event("paused", self.body.name, 0, 0)
 
     def on_safety_stop(self, kind: StopKind) -> None:
         """A protective or safeguard stop pauses the program, an emergency stop ends it."""
@@ -102,9 +159,35 @@ class Program:
         else:
             self.pause()
 
-    def kick(self) -> None:
-        """A data package with the command register has arrived."""
-        self.watchdog.kick()
+    # watchdogs
+
+    def watch(self, variable: str, frequency: float, action: str) -> None:
+        """Ignore, pause or stop when no data package with this variable comes for 1/frequency [s]."""
+        self.watchdogs[variable] = (Watchdog(self.period, 1.0 / frequency), action)
+
+    @property
+    def watchdog_hz(self) -> float:
+        """The strictest; 0: none."""
+        return max((1.0 / watchdog.limit for watchdog, _ in self.watchdogs.values()), default=0.0)
+
+    def received(self, values: dict[str, Any]) -> bool:
+        """A data package; True when it carries a command that is due in every cycle."""
+        for variable, (watchdog, _) in self.watchdogs.items():
+            if variable in values:
+                watchdog.kick()
+        return self.body is not None and self.body.streamed(values)
+
+    def _watch(self) -> None:
+        for variable, (watchdog, action) in list(self.watchdogs.items()):
+            if not watchdog.tick() or action == "ignore":
+                continue
+            reason = f"watchdog: no {variable} for {1e3 * watchdog.silence:.0f} ms"
+            if action == "stop":
+                self._stop(reason)
+            else:
+                self.log("program", f"paused: {reason}")
+                self.pause()
+            return
 
     # one cycle
 
@@ -114,111 +197,31 @@ class Program:
             if self._starting == 0:
                 self._begin()
             return
-        if self.runtime_state != PLAYING:
-            return
-        if self.watchdog.tick():
-            self.end(f"watchdog: no input for {1e3 * self.watchdog.silence:.0f} ms")
-            return
-        try:
-            self._execute()
-        except ProgramError as error:
-            self.end(f"runtime error: {error}")
+        if self.runtime_state == PLAYING:
+            self._watch()
+        if self.runtime_state == PLAYING and self.body is not None:
+            self._advance(self.body)
+        if self._waiting:
+            self._load(self._waiting.popleft())
 
     def _begin(self) -> None:
+        if self.body is None or not self.safety.can_move:
+            self.body = None
+            self.log("script", "program not started: the arm is stopped or without power")
+            return
         self.runtime_state = PLAYING
-        self.write_integer(2, self._async_word(None))
-        if self._foreign:
-            self.write_integer(0, DONE)
-            self.end("end of the uploaded program", quiet=True)
-            return
-        self.inputs.values[f"input_int_register_{self.offset}"] = 0
-        self.write_integer(0, READY)
+        self.body.begin()
+        self.on_event("started", self.body.name, 0, 0)
 
-    def _execute(self) -> None:
-        if self.background is not None and not _advance(self.background):
-            self.background = None
-        if self.job is not None:
-            if not _advance(self.job):
-                self.job = None
-                self.write_integer(0, DONE)
-            return
-        number = self.integer(0)
-        if number in commands.REAL_TIME:
-            commands.REAL_TIME[number](self)
-            self.write_integer(0, READY)
-        elif number == NO_COMMAND:
-            self.executing = False
-            self.write_integer(0, READY)
-        elif number == STOP_SCRIPT:
-            self.end("asked to stop", quiet=True)
-        elif not self.executing:
-            self.executing = True
-            command = commands.BLOCKING.get(number)
-            if command is None:
-                self.log("command", f"unknown command number {number}")
-                self.write_integer(0, DONE)
-                return
-            self.job = command(self)
-            if self.job is None:
-                self.write_integer(0, DONE)
-
-    # what commands use
-
-    def integer(self, i: int) -> int:
-        return self.inputs.integer(i + self.offset)
-
-    def doubles(self, first: int, count: int) -> list[float]:
-        """Arguments of a command; numbers that are not finite end the program."""
-        values = self.inputs.doubles(first + self.offset, count)
-        if not all(math.isfinite(x) for x in values):
-            raise ProgramError(f"arguments {values} are not finite")
-        return values
-
-    def vector(self, first: int) -> np.ndarray:
-        return np.array(self.doubles(first, 6))
-
-    def double(self, i: int) -> float:
-        return self.doubles(i, 1)[0]
-
-    def write_integer(self, i: int, value: int) -> None:
-        self.outputs.integers[i + self.offset] = value
-
-    def write_doubles(self, values: np.ndarray) -> None:
-        self.outputs.doubles[self.offset : self.offset + len(values)] = values.tolist()
-
-    def drive(self, thread: str, motion: Motion) -> None:
-        """Hand the arm to a motion thread; a second one is a runtime error."""
-        if self.thread not in ("", thread):
-            raise ProgramError(f"another thread ({self.thread}) is already controlling the robot")
-        self.thread = thread
-        self.arm.start(motion)
-
-    def halt(self, deceleration: float) -> None:
-        if not 0.0 < deceleration <= 1e3:
-            raise ProgramError(f"deceleration {deceleration}: must be > 0")
-        self.thread, self.background = "", None
-        self.arm.start(Stop(deceleration))
-
-    def until_standing(self) -> Iterator[None]:
-        while not isinstance(self.arm.motion, Hold):
-            yield
-
-    def progress(self, value: int | None) -> None:
-        """The status word of asynchronous motions; None: finished."""
-        self.write_integer(2, self._async_word(value))
-
-    def _async_word(self, value: int | None) -> int:
-        self._async_writes = (self._async_writes + 1) % 128
-        if value == 0:
-            self._async_operation = (self._async_operation + 1) % 128
-        word = self._async_writes << 16 | self._async_operation << 24
-        return word if value is None else word | 1 << 15 | min(value, 0x7FFF)
+    def _advance(self, body: Body) -> None:
+        try:
+            if not body.cycle() and self.body is body:
+                self._stop("end of the program", quiet=True)
+        except ProgramError as error:
+            place = f" (line {error.line})" if error.line else ""
+            self.on_event("runtime error", str(error), error.line, error.column)
+            self._stop(f"runtime error: {error}{place}")
 
 
-def _advance(job: Iterator[None]) -> bool:
-    """One cycle of a job; False when it is over."""
-    try:
-        next(job)
-    except StopIteration:
-        return False
-    return True
+def _is_secondary(text: str) -> bool:
+    return text.split(maxsplit=1)[:1] == ["sec"]

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ur_admittance.emulator.arm import Arm
+from ur_admittance.emulator.limits import unsound
 from ur_admittance.emulator.motions import Stop
 
 UNLOCK_DELAY = 5.0  # [s] after a protective stop, as on the robot
@@ -14,6 +15,7 @@ SLIDER_RATE = 2.0  # [1/s] how fast the arm follows a new position of the speed 
 PROTECTIVE_DECELERATION = 20.0
 EMERGENCY_DECELERATION = 20.0
 PROGRAM_STOP_DECELERATION = 10.0
+PINCH = 0.5  # share of the force limit above which a stopped arm gives way to what it presses against (assumed)
 
 MODE_POWER_OFF, MODE_IDLE, MODE_RUNNING = 3, 5, 7
 
@@ -52,7 +54,7 @@ class Safety:
         self.unlock_delay = UNLOCK_DELAY
         self.remote_control = True
         self.time = 0.0
-        self._stopped_at = 0.0
+        self._stopped_at, self._settled = 0.0, False
         self.on_stop: Callable[[StopKind], None] = lambda kind: None
         self.log: Callable[[str, str], None] = lambda kind, text: None
         self.incident: Incident | None = None
@@ -73,7 +75,7 @@ class Safety:
         if kind.value[0] <= self.stop.value[0] and self.stop is not StopKind.NONE:
             return
         self.begin_incident(reason)
-        self.stop, self.reason, self._stopped_at = kind, reason, self.time
+        self.stop, self.reason, self._stopped_at, self._settled = kind, reason, self.time, False
         emergency = kind is StopKind.EMERGENCY
         self.arm.start(Stop(EMERGENCY_DECELERATION if emergency else PROTECTIVE_DECELERATION))
         if emergency:
@@ -110,26 +112,45 @@ class Safety:
         self.time = time
         step = SLIDER_RATE * period
         self.fraction += min(step, max(-step, self.slider - self.fraction))
+        self._come_to_rest()
         incident = self.incident
         if incident is not None and incident.duration is None and self.arm.standing:
             incident.duration = time - incident.begin
             incident.travel = self.arm.travel - incident.travel_begin
 
+    def _come_to_rest(self) -> None:
+        """A stopped arm stays where it came to stand, not where it was going: unlocked, it would trip again."""
+        if self.stop is StopKind.NONE or not self.arm.standing:
+            return
+        if not self._settled or self._force > PINCH * self.force_limit:
+            self.arm.settle()
+            self._settled = True
+
+    @property
+    def _force(self) -> float:
+        fx, fy, fz = self.arm.tcp_force[:3].tolist()
+        return float((fx * fx + fy * fy + fz * fz) ** 0.5)  # a third of the time of NumPy's norm, in each cycle
+
     def watch(self) -> None:
         """The limits at which a robot stops by itself."""
-        if self.stop is not StopKind.NONE:
-            return
+        if self.stop is StopKind.NONE and (reason := self._violation()):
+            self.trip(StopKind.PROTECTIVE, reason)
+
+    def _violation(self) -> str:
         arm, world = self.arm, self.arm.world
-        fx, fy, fz = arm.tcp_force[:3].tolist()
-        force = (fx * fx + fy * fy + fz * fz) ** 0.5
+        force = self._force
         if force > self.force_limit:
-            self.trip(StopKind.PROTECTIVE, f"force {force:.0f} N above {self.force_limit:.0f} N")
-        elif arm.following_error > self.following_limit:
-            self.trip(StopKind.PROTECTIVE, f"joint {arm.following_error:.3f} rad from its set-point")
-        elif ((world.q > arm.model.upper) & (arm.qd_set > 0.0)).any() or (
+            return f"force {force:.0f} N above {self.force_limit:.0f} N"
+        if arm.following_error > self.following_limit:
+            return f"position deviates from path: a joint is {arm.following_error:.3f} rad from its set-point"
+        if arm.motion.problem:
+            return arm.motion.problem
+        if ((world.q > arm.model.upper) & (arm.qd_set > 0.0)).any() or (
             (world.q < arm.model.lower) & (arm.qd_set < 0.0)
         ).any():
-            self.trip(StopKind.PROTECTIVE, "joint limit")
+            return "joint limit"
+        qd = arm.target_speed
+        return unsound(arm.model, qd, arm.qdd_set, arm.commanded.tcp_speed(qd)) if qd.any() or arm.qdd_set.any() else ""
 
     # how long and how far
 

@@ -7,6 +7,9 @@ a longer pause the schedule moves on: robot time then has a gap against real tim
 With ``patience`` the schedule waits up to that long for a late streamed command, once: on a busy machine robot time
 then runs slower than real time, but a client that keeps up with robot time sees no lost cycle. With ``pace`` 0.5 robot
 time runs at half speed throughout.
+A connection may cost SHARE of the time. One that has cost more is heard again when its debt is paid off, and one that
+does not read its answers when it has read them; until then its bytes wait in its own socket. So a client that floods a
+port slows down itself, not the arm and not the others.
 """
 
 import ctypes
@@ -16,12 +19,13 @@ import sys
 import time
 
 from ur_admittance.emulator.controller import Controller
-from ur_admittance.emulator.ports import KINDS, Connection
+from ur_admittance.emulator.ports import BACKLOG_LIMIT, KINDS, Connection
 from ur_admittance.errors import SimulationError
 
-CLIENTS = 100  # at most, over the three ports
+CLIENTS = 100  # at most, over all ports
 CATCH_UP = 5  # cycles; more could trip the watchdog on a client that had no chance to send
-CHUNK = 1 << 16  # [bytes] read at once
+CHUNK = 1024  # [bytes] read at once
+SHARE = 0.1  # of the time for one connection
 PR_SET_TIMERSLACK = 29
 QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
@@ -68,6 +72,7 @@ class Server:
         while self.running and (duration is None or time.monotonic() - start < duration):
             deadline = self._cycles_due(deadline, period)
             self._serve(deadline)
+            self.running = self.running and not self.box.shutdown
             if self.patience > 0.0:
                 deadline = max(deadline, self._wait_for_command(period))
 
@@ -103,6 +108,7 @@ class Server:
         self._obey_requests()
         cut = time.monotonic() < self._cut_until
         for client, connection in list(self._clients.items()):
+            connection.debt = max(0.0, connection.debt - SHARE * self.box.period)
             connection.cycle()
             if cut:
                 connection.out.clear()
@@ -138,7 +144,8 @@ class Server:
         """What clients have sent, or send within ``wait`` [s]."""
         if time.monotonic() < self._cut_until:
             return
-        readable, _, _ = select.select([*self._listeners, *self._clients], [], [], wait)
+        heard = (client for client, c in self._clients.items() if c.debt <= 0.0 and len(c.out) <= BACKLOG_LIMIT)
+        readable, _, _ = select.select([*self._listeners, *heard], [], [], wait)
         for ready in readable:
             kind = self._listeners.get(ready)
             if kind is not None:
@@ -175,8 +182,10 @@ class Server:
         if not data:
             self._drop(client)
             return
+        begin = time.thread_time()
         connection.feed(data)
         self._send(client, connection)
+        connection.debt += time.thread_time() - begin
 
     def _send(self, client: socket.socket, connection: Connection) -> None:
         out = connection.out

@@ -3,104 +3,120 @@
 Source: Universal Robots, Real-Time Data Exchange guide, tables of controller outputs and inputs.
 """
 
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from ur_admittance.robots.rtde.wire import IN_USE, NOT_FOUND
 
 Version = tuple[int, int, int]
 ALWAYS: Version = (0, 0, 0)
+NEVER: Version = (9, 9, 9)  # on a CB3
 REGISTERS = 48
+FREE_BITS = range(64, 128)  # the bit registers with names of their own
 
 
-@dataclass(frozen=True)
-class Variable:
+class Variable(NamedTuple):
     kind: str
-    since: Version = ALWAYS
-    since_cb3: Version | None = None  # None: as ``since``, that is never for a 5.x number
+    since: Version = ALWAYS  # e-Series
+    since_cb3: Version = ALWAYS
 
 
-# in every version
-OLD_OUTPUTS = {
-    "DOUBLE": (
-        "timestamp actual_execution_time speed_scaling target_speed_fraction actual_momentum "
-        "actual_main_voltage actual_robot_voltage actual_robot_current standard_analog_input0 "
-        "standard_analog_input1 standard_analog_output0 standard_analog_output1 io_current tcp_force_scalar "
-        "actual_robot_energy_consumed"
+# kind, first e-Series version, first CB3 version, names
+OUTPUT_TABLE: tuple[tuple[str, Version, Version, str], ...] = (
+    (
+        "DOUBLE",
+        ALWAYS,
+        ALWAYS,
+        "timestamp actual_execution_time target_execution_time speed_scaling target_speed_fraction actual_momentum "
+        "actual_main_voltage actual_robot_voltage actual_robot_current standard_analog_input0 standard_analog_input1 "
+        "standard_analog_output0 standard_analog_output1 io_current tcp_force_scalar tool_analog_input0 "
+        "tool_analog_input1 tool_output_current tool_temperature euromap67_24V_voltage euromap67_24V_current "
+        "joint_position_deviation_ratio",
     ),
-    "VECTOR6D": (
+    (
+        "VECTOR6D",
+        ALWAYS,
+        ALWAYS,
         "target_q target_qd target_qdd target_current target_moment actual_q actual_qd actual_current "
-        "joint_control_output actual_TCP_pose actual_TCP_speed actual_TCP_force target_TCP_pose "
-        "target_TCP_speed joint_temperatures actual_joint_voltage"
+        "actual_current_window joint_control_output actual_TCP_pose actual_TCP_speed actual_TCP_force target_TCP_pose "
+        "target_TCP_speed joint_temperatures actual_joint_voltage",
     ),
-    "UINT64": "actual_digital_input_bits actual_digital_output_bits",
-    "INT32": "robot_mode safety_mode safety_status",
-    "VECTOR6INT32": "joint_mode",
-    "VECTOR3D": "actual_tool_accelerometer elbow_position elbow_velocity",
-    "UINT32": (
-        "runtime_state robot_status_bits safety_status_bits analog_io_types output_bit_registers0_to_31 "
-        "output_bit_registers32_to_63"
+    (
+        "UINT64",
+        ALWAYS,
+        ALWAYS,
+        "actual_digital_input_bits actual_digital_output_bits actual_configurable_digital_input_bits "
+        "actual_configurable_digital_output_bits",
     ),
+    ("INT32", ALWAYS, ALWAYS, "robot_mode safety_mode safety_status tool_output_voltage"),
+    ("VECTOR6INT32", ALWAYS, ALWAYS, "joint_mode"),
+    ("VECTOR3D", ALWAYS, ALWAYS, "actual_tool_accelerometer elbow_position elbow_velocity"),
+    (
+        "UINT32",
+        ALWAYS,
+        ALWAYS,
+        "runtime_state robot_status_bits safety_status_bits analog_io_types tool_mode tool_analog_input_types "
+        "euromap67_input_bits euromap67_output_bits output_bit_registers0_to_31 output_bit_registers32_to_63 "
+        "input_bit_registers0_to_31 input_bit_registers32_to_63",
+    ),
+    ("UINT8", ALWAYS, NEVER, "tool_output_mode tool_digital_output0_mode tool_digital_output1_mode"),
+    ("INT32", ALWAYS, NEVER, "encoder0_raw encoder1_raw"),
+    # the client library ur_rtde asks a CB3 with 3.11 and newer for these four as well
+    ("DOUBLE", (5, 5, 1), (3, 11, 0), "payload"),
+    ("VECTOR3D", (5, 5, 1), (3, 11, 0), "payload_cog"),
+    ("VECTOR6D", (5, 9, 0), (3, 11, 0), "ft_raw_wrench"),
+    ("VECTOR6D", (5, 11, 0), (3, 11, 0), "payload_inertia"),
+    ("UINT32", (5, 9, 0), (3, 14, 0), "script_control_line"),
+    ("VECTOR6D", (5, 11, 0), NEVER, "tcp_offset wrench_calc_from_currents"),
+    ("DOUBLE", (5, 15, 0), NEVER, "collision_detection_ratio"),
+    ("INT32", (5, 17, 0), NEVER, "time_scale_source"),
+    ("DOUBLE", (5, 23, 0), NEVER, "actual_robot_energy_consumed actual_robot_braking_energy_dissipated"),
+    (
+        "VECTOR6D",
+        (5, 23, 0),
+        NEVER,
+        "actual_current_as_torque actual_TCP_acceleration target_TCP_acceleration target_base_acceleration "
+        "target_base_wrench",
+    ),
+    ("VECTOR3D", (5, 23, 0), NEVER, "target_gravity"),
+    ("UINT64", (5, 23, 0), NEVER, "control_step"),
+)
+
+INPUT_TABLE: tuple[tuple[str, str], ...] = (
+    ("UINT32", "speed_slider_mask input_bit_registers0_to_31 input_bit_registers32_to_63"),
+    ("DOUBLE", "speed_slider_fraction standard_analog_output_0 standard_analog_output_1"),
+    (
+        "UINT8",
+        "standard_digital_output_mask standard_digital_output configurable_digital_output_mask "
+        "configurable_digital_output tool_digital_output_mask tool_digital_output standard_analog_output_mask "
+        "standard_analog_output_type",
+    ),
+    ("VECTOR6D", "external_force_torque"),
+)
+
+
+def _registers(direction: str) -> Iterator[tuple[str, Variable]]:
+    """The lower half is for field buses, the upper half for external clients; that came with 3.9 and 5.3."""
+    for i in range(REGISTERS):
+        since = ALWAYS if i < 24 else (3, 9, 0)
+        yield f"{direction}_int_register_{i}", Variable("INT32", since, since)
+        yield f"{direction}_double_register_{i}", Variable("DOUBLE", since, since)
+    for i in FREE_BITS:
+        yield f"{direction}_bit_register_{i}", Variable("BOOL", (3, 9, 0), (3, 9, 0))
+
+
+OUTPUTS: dict[str, Variable] = {
+    name: Variable(kind, since, since_cb3) for kind, since, since_cb3, names in OUTPUT_TABLE for name in names.split()
 }
-
-
-def _outputs() -> dict[str, Variable]:
-    variables = {name: Variable(kind) for kind, names in OLD_OUTPUTS.items() for name in names.split()}
-    # the client library asks a CB3 with 3.11 and newer for these four as well
-    variables["payload"] = Variable("DOUBLE", (5, 5, 1), (3, 11, 0))
-    variables["payload_cog"] = Variable("VECTOR3D", (5, 5, 1), (3, 11, 0))
-    variables["payload_inertia"] = Variable("VECTOR6D", (5, 11, 0), (3, 11, 0))
-    variables["ft_raw_wrench"] = Variable("VECTOR6D", (5, 9, 0), (3, 11, 0))
-    variables["tcp_offset"] = Variable("VECTOR6D", (5, 11, 0))
-    variables["actual_current_as_torque"] = Variable("VECTOR6D", (5, 23, 0))
-    for i in range(REGISTERS):
-        # the upper half is for external clients, the lower for field buses; it came with 3.9 and 5.3
-        since = ALWAYS if i < 24 else (3, 9, 0)
-        variables[f"output_int_register_{i}"] = Variable("INT32", since)
-        variables[f"output_double_register_{i}"] = Variable("DOUBLE", since)
-    for i in range(64, 128):
-        variables[f"output_bit_register_{i}"] = Variable("BOOL", (3, 9, 0))
-    return variables
-
-
-def _inputs() -> dict[str, Variable]:
-    variables = {
-        "speed_slider_mask": Variable("UINT32"),
-        "speed_slider_fraction": Variable("DOUBLE"),
-        "standard_digital_output_mask": Variable("UINT8"),
-        "configurable_digital_output_mask": Variable("UINT8"),
-        "tool_digital_output_mask": Variable("UINT8"),
-        "standard_digital_output": Variable("UINT8"),
-        "configurable_digital_output": Variable("UINT8"),
-        "tool_digital_output": Variable("UINT8"),
-        "standard_analog_output_mask": Variable("UINT8"),
-        "standard_analog_output_type": Variable("UINT8"),
-        "standard_analog_output_0": Variable("DOUBLE"),
-        "standard_analog_output_1": Variable("DOUBLE"),
-        "input_bit_registers0_to_31": Variable("UINT32"),
-        "input_bit_registers32_to_63": Variable("UINT32"),
-        "external_force_torque": Variable("VECTOR6D", (3, 3, 0)),
-    }
-    for i in range(REGISTERS):
-        since = ALWAYS if i < 24 else (3, 9, 0)
-        variables[f"input_int_register_{i}"] = Variable("INT32", since)
-        variables[f"input_double_register_{i}"] = Variable("DOUBLE", since)
-    for i in range(64, 128):
-        variables[f"input_bit_register_{i}"] = Variable("BOOL", (3, 9, 0))
-    return variables
-
-
-OUTPUTS = _outputs()
-INPUTS = _inputs()
+OUTPUTS |= dict(_registers("output")) | dict(_registers("input"))  # what was written in can be read back
+INPUTS: dict[str, Variable] = {name: Variable(kind) for kind, names in INPUT_TABLE for name in names.split()}
+INPUTS |= dict(_registers("input"))
 
 
 def known(table: dict[str, Variable], name: str, version: Version) -> str | None:
     """Type of a variable in this controller version, None when it has no such variable."""
     variable = table.get(name)
-    if variable is None:
-        return None
-    since = variable.since_cb3 if version[0] <= 3 and variable.since_cb3 is not None else variable.since
-    if since > version:
+    if variable is None or (variable.since_cb3 if version[0] <= 3 else variable.since) > version:
         return None
     return variable.kind
 
@@ -139,6 +155,12 @@ class Inputs:
             del self._owner[name]
         return "input_int_register_0" in mine or "input_int_register_24" in mine
 
+    def boolean(self, i: int) -> bool:
+        if i >= 64:
+            return bool(self.values[f"input_bit_register_{i}"])
+        word = "input_bit_registers0_to_31" if i < 32 else "input_bit_registers32_to_63"
+        return bool(self.values[word] >> i % 32 & 1)
+
     def integer(self, i: int) -> int:
         return int(self.values[f"input_int_register_{i}"])
 
@@ -153,3 +175,4 @@ class Outputs:
     def __init__(self) -> None:
         self.integers = [0] * REGISTERS
         self.doubles = [0.0] * REGISTERS
+        self.booleans = [False] * 128

@@ -65,10 +65,10 @@ def split(buffer: bytearray) -> Iterator[tuple[int, bytes]]:
         yield kind, payload
 
 
-def names_of(payload: bytes) -> list[str]:
+def names_of(payload: bytes, limit: int = NAMES_LIMIT) -> list[str]:
     """Names joined by commas; ur_rtde adds a trailing comma, other clients do not."""
-    if len(payload) > NAMES_LIMIT:
-        raise WireError(f"list of names of {len(payload)} bytes: at most {NAMES_LIMIT}")
+    if len(payload) > limit:
+        raise WireError(f"list of names of {len(payload)} bytes: at most {limit}")
     try:
         text = payload.decode("ascii")
     except UnicodeDecodeError:

@@ -1,0 +1,142 @@
+"""A URScript program that runs: its threads, operators, and one control cycle of it."""
+
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+from traceback import walk_tb
+from typing import TYPE_CHECKING, Any
+
+from ur_admittance.emulator.limits import ProgramError
+from ur_admittance.emulator.motions import ServoJ, SpeedJ, SpeedL
+from ur_admittance.emulator.urscript.expressions import function_name
+from ur_admittance.emulator.urscript.functions import function_table
+from ur_admittance.emulator.urscript.statements import SOURCE, compile_script
+from ur_admittance.emulator.urscript.values import OPERATORS, shown
+
+if TYPE_CHECKING:
+    from ur_admittance.emulator.program import Program
+
+TURNS = 2000  # of loops and calls of functions that a thread may make in one cycle
+THREADS = 50
+
+
+class Halted(Exception):
+    """The statement ``halt``."""
+
+
+@dataclass(eq=False)
+class Thread:
+    steps: Generator[None, None, Any]
+    over: bool = False
+
+
+class ScriptRun:
+    """One program or, as ``secondary``, one that runs beside it within a single cycle."""
+
+    def __init__(self, program: "Program", text: str, secondary: bool = False) -> None:
+        self.program, self.secondary = program, secondary
+        functions = function_table(program, self)
+        script = compile_script(text, functions)
+        self.name = script.name
+        self.mover: Thread | None = None  # who controls the arm
+        self.turns = 0
+        namespace: dict[str, Any] = {"__builtins__": {}, **OPERATORS}
+        namespace |= {
+            ".spend": self._spend,
+            ".run": self._run,
+            ".join": self._join,
+            ".kill": self._kill,
+            ".halt": _halt,
+        }
+        namespace |= {function_name(name): function for name, function in functions.items()}
+        exec(script.code, namespace)
+        self.current = Thread(namespace[script.entry]())
+        self._threads = [self.current]
+
+    def begin(self) -> None:
+        """Nothing to prepare."""
+
+    def cycle(self) -> bool:
+        """Every thread until it uses time; False when the program is over."""
+        main = self._threads[0]
+        for thread in self._threads:  # grows by those that are started meanwhile
+            self.current, self.turns = thread, 0
+            if not thread.over:
+                self._advance(thread)
+            if main.over:
+                return False
+        self._threads = [thread for thread in self._threads if not thread.over]
+        return True
+
+    def _advance(self, thread: Thread) -> None:
+        try:
+            next(thread.steps)
+        except StopIteration:
+            thread.over = True
+        except Halted:
+            self._threads[0].over = True
+        except (ProgramError, ArithmeticError, LookupError, NameError, TypeError, ValueError, RecursionError) as error:
+            raise ProgramError(_sentence(error), _line(error)) from None
+
+    def pause(self) -> None:
+        """What waits for the arm goes on when the program is resumed."""
+
+    def close(self) -> None:
+        for thread in self._threads:
+            thread.steps.close()
+
+    def streamed(self, values: dict[str, Any]) -> bool:
+        """Does this data package carry a command that is due in every cycle?"""
+        return self.streams and any(name in values for name in self.program.watchdogs)
+
+    @property
+    def streams(self) -> bool:
+        return bool(self.program.watchdogs) and isinstance(self.program.arm.motion, SpeedJ | SpeedL | ServoJ)
+
+    # what the compiled text calls
+
+    def _spend(self) -> None:
+        self.turns += 1
+        if self.turns > TURNS:
+            raise ProgramError(f"infinite loop: {TURNS} turns without sync() or anything else that takes time")
+
+    def _run(self, steps: Generator[None, None, Any]) -> Thread:
+        if self.secondary:
+            raise ProgramError("a secondary program cannot have threads")
+        if len(self._threads) >= THREADS:
+            raise ProgramError(f"more than {THREADS} threads")
+        self._threads.append(Thread(steps))
+        return self._threads[-1]
+
+    def _join(self, thread: Any) -> Iterator[None]:
+        while not _thread(thread).over:
+            yield
+
+    def _kill(self, thread: Any) -> None:
+        if _thread(thread) is self.current:
+            raise Halted if thread is self._threads[0] else ProgramError("a thread cannot kill itself")
+        thread.steps.close()
+        thread.over = True
+
+
+def _thread(value: Any) -> Thread:
+    if not isinstance(value, Thread):
+        raise ProgramError(f"type error: {shown(value)} is not a thread")
+    return value
+
+
+def _halt() -> None:
+    raise Halted
+
+
+def _line(error: BaseException) -> int:
+    """The innermost line of the script that led to the error."""
+    if isinstance(error, ProgramError) and error.line:
+        return error.line
+    lines = [line for frame, line in walk_tb(error.__traceback__) if frame.f_code.co_filename == SOURCE]
+    return lines[-1] if lines else 0
+
+
+def _sentence(error: BaseException) -> str:
+    if isinstance(error, RecursionError):
+        return "functions call each other too deeply"
+    return str(error)

@@ -1,0 +1,78 @@
+"""The text of URScript: tokens, and complete programs in a stream of bytes."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ur_admittance.emulator.limits import ProgramError
+
+BLOCKS = {"def", "sec", "thread", "while", "if"}  # each ends with ``end``
+KEYWORDS = BLOCKS | {"elif", "else", "end", "return", "break", "continue", "run", "join", "kill", "halt", "pass"}
+KEYWORDS |= {"global", "local", "and", "or", "not", "xor", "True", "False", "enter_critical", "exit_critical"}
+KEYWORDS |= {"None"}  # Python's: no name of a variable
+TOKEN = re.compile(
+    r"""(?P<space>[ \t\r]+|\#[^\n]*)
+      | (?P<line>\n)
+      | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
+      | (?P<name>[A-Za-z_]\w*)
+      | (?P<string>"[^"\n]*"|'[^'\n]*')
+      | (?P<sign>[=!<>]=|[-+*/%<>=()\[\],:])""",
+    re.VERBOSE | re.ASCII,
+)
+FIRST_WORD = re.compile(rb"[ \t]*([A-Za-z_]*)")
+
+
+@dataclass(frozen=True)
+class Token:
+    kind: str
+    text: str
+    line: int
+    column: int
+
+
+def tokens(text: str) -> Iterator[Token]:
+    line, start, i = 1, 0, 0
+    while i < len(text):
+        match = TOKEN.match(text, i)
+        if match is None:
+            raise ProgramError(f"unexpected character {text[i]!r}", line, i - start + 1)
+        if match.lastgroup != "space":
+            yield Token(str(match.lastgroup), match.group(), line, i - start + 1)
+        i = match.end()
+        if match.lastgroup == "line":
+            line, start = line + 1, i
+    yield Token("line", "\n", line, i - start + 1)
+    yield Token("end of text", "", line, i - start + 1)
+
+
+class Splitter:
+    """Bytes in, complete programs out: a block up to its own ``end``, or a single line."""
+
+    def __init__(self) -> None:
+        self._line = bytearray()  # not complete
+        self._program = bytearray()  # complete lines of a block that is still open
+        self._depth = 0
+
+    def __len__(self) -> int:
+        """Bytes that wait for the rest of their program."""
+        return len(self._line) + len(self._program)
+
+    def feed(self, data: bytes) -> Iterator[str]:
+        *lines, rest = data.split(b"\n")
+        for line in lines:
+            self._program += self._line + line + b"\n"
+            self._depth += self._change(bytes(self._line) + line)
+            self._line.clear()
+            if self._depth <= 0:
+                text = self._program.decode("utf-8", "replace")
+                self._program.clear()
+                self._depth = 0
+                if text.strip() and not text.lstrip().startswith("#"):
+                    yield text
+        self._line += rest
+
+    @staticmethod
+    def _change(line: bytes) -> int:
+        match = FIRST_WORD.match(line)
+        word = match.group(1).decode() if match else ""
+        return int(word in BLOCKS) - int(word == "end")
