@@ -74,7 +74,7 @@ class Person:
 
 @pytest.fixture(scope="module")
 def emulator():
-    with EmulatorProcess("--noise", "0.2", "--patience", "0.4") as emulator:
+    with EmulatorProcess("--noise", "0.2", "--calibrated", "3") as emulator:
         yield emulator
 
 
@@ -101,20 +101,29 @@ def confident(robot: EmulatorProcess) -> dict[str, object]:
     return answers
 
 
-def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, tmp_path: Path) -> None:
-    out = tmp_path / "bringup.yaml"
-    person = Person(robot, out, "--poses", "6", "--seconds", "4")
-    person.until("From now on:", confident(robot))
+@pytest.fixture(scope="module")
+def out(tmp_path_factory) -> Path:
+    return tmp_path_factory.mktemp("bringup") / "bringup.yaml"
+
+
+def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, out: Path) -> None:
+    without_calibration = {
+        r"8 of 9(?s:.*?)emergency stop\? .*> ": "s",
+        r"Why is it skipped.*> ": "done by the next test",
+    }
+    person = Person(robot, out, "--seconds", "4")
+    person.until("From now on:", without_calibration | confident(robot))
     assert person.ended() == 0, person.said
     report = load_report(out)
     assert tuple(report.entries) == NAMES
-    assert {(entry.state, entry.by) for entry in report.entries.values()} == {("done", "Ada")}
+    assert {entry.by for entry in report.entries.values()} == {"Ada"}
+    assert [name for name, entry in report.entries.items() if entry.state != "done"] == ["calibration"]
     assert report.about["serial number"] == "20200000001"
+    assert "0.00 mm and 0.00 degrees are left" in report.entries["kinematics"].lines[0]
     assert "the arm would move along +y" in report.entries["frames"].lines[1]
     parameters = load_parameters(out)
     assert parameters.tool.tcp[2] == 0.15
     assert 0.002 < parameters.robot.response_time < 0.02
-    assert parameters.tool.mass < 0.05  # the payload is right
     assert parameters.velocity_scale_factor == 0.1
     moved, speed = map(float, re.findall(r"moved up to ([\d.]+) mm away at up to ([\d.]+) mm/s", out.read_text())[0])
     assert moved > 5.0
@@ -123,6 +132,22 @@ def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, 
     ran = subprocess.run([*command, "--duration", "0.5", "--yes"], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stderr
     assert "response_time is unknown" not in ran.stdout
+
+
+@pytest.mark.timeout(240)
+def test_a_step_done_again_changes_the_configuration(robot, out: Path) -> None:
+    assert load_parameters(out).sensor.source == ""
+    person = Person(robot, out, "--from", "calibration", "--poses", "6")
+    person.until("9 of 9", confident(robot))
+    person.until(r"emergency stop\? .*> ")
+    person.answer("q")
+    assert person.ended() == 0, person.said
+    assert load_report(out).entries["calibration"].state == "done"
+    assert "motion" not in load_report(out).entries
+    parameters = load_parameters(out)
+    assert parameters.sensor.source == "builtin"
+    assert parameters.tool.mass < 0.05  # the payload is right
+    assert parameters.tool.tcp[2] == 0.15  # of a step before it
 
 
 def test_what_was_measured_survives_ctrl_c_and_a_skipped_step_says_why(robot, tmp_path: Path) -> None:
