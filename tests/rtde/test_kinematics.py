@@ -64,7 +64,7 @@ def test_another_type_of_arm_is_refused_by_its_tool_pose_alone(unit, silent) -> 
 
 def test_a_tcp_that_was_changed_in_a_run_is_told_with_its_size(unit) -> None:
     posture = read_posture(unit.host, 3.0)
-    check = StandingCheck(geometry(unit.host, UR5E).model, posture.tcp_offset)
+    check = StandingCheck(geometry(unit.host, UR5E))
     assert check.doubt(posture.q, posture.tcp_pose) == ""
     moved = posture.tcp_pose + np.array([0.006, 0.0, 0.008, 0.0, 0.0, 0.0])
     assert "10.00 mm and 0.00 degrees" in check.doubt(posture.q, moved)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.core.chain import forward
+from ur_admittance.core.records import AT_REST
 from ur_admittance.errors import ModelError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.dh import DenavitHartenberg, with_geometry
@@ -150,14 +151,20 @@ def _between(R: Array, p: Array, tcp_offset: Array, tcp_pose: ArrayLike) -> Diff
 class StandingCheck:
     """The same comparison now and then in a run, while the arm stands; some 20 us."""
 
-    def __init__(self, model: RobotModel, tcp_offset: ArrayLike) -> None:
+    def __init__(self, arm: Geometry, tcp_offset: ArrayLike | None = None) -> None:
+        """tcp_offset: None, as the robot had it then."""
+        if tcp_offset is None and arm.posture is not None:
+            tcp_offset = arm.posture.tcp_offset
+        model = arm.model
         self._rotation, self._position = np.array(model.chain_rotation), np.array(model.chain_position)
         self._R, self._p, self._J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
-        self._tcp_offset = np.array(tcp_offset, dtype=float)
+        self._known = tcp_offset is not None
+        self._tcp_offset = np.array(tcp_offset if self._known else np.zeros(6), dtype=float)
         self.doubt(np.array(model.home), np.zeros(6))  # compiled before the loop
 
-    def due(self) -> bool:
-        return time.monotonic() > self._next
+    def due(self, qd: Array) -> bool:
+        """Does it stand, and is it time?"""
+        return self._known and time.monotonic() > self._next and float(np.abs(qd).max()) < AT_REST
 
     def doubt(self, q: Array, tcp_pose: ArrayLike) -> str:
         """The sentence; empty: they agree."""

@@ -60,7 +60,6 @@ class RtdeRobot(Robot):
         self.period = 0.002  # [s]; known better after connect
         self.reason = ""  # why the arm takes no commands, in plain words
         self.doubt = ""  # our kinematics do not agree with the robot's, in plain words; told, the arm goes on
-        self._standing_check: StandingCheck | None = None
         self._info: RobotInfo | None = None
         self._link: Link | None = None
         self.beat = Beat(self.period, self.settings.state_patience)
@@ -83,9 +82,7 @@ class RtdeRobot(Robot):
         if s.own == "raw" and ready.version < RAW_WRENCH_SINCE:
             raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
         arm = geometry(self.host, self._described, s.connect_timeout)
-        self.model, self.doubt = arm.model, ""
-        tcp = s.tcp or (None if arm.posture is None else arm.posture.tcp_offset)
-        self._standing_check = None if tcp is None else StandingCheck(arm.model, tcp)
+        self.model, self.doubt, self._standing_check = arm.model, "", StandingCheck(arm, s.tcp)
         self.period = 1.0 / ready.rate
         link = self._link = Link(self.host, ready.version, s.own, s.rt_priority)
         try:
@@ -144,7 +141,8 @@ class RtdeRobot(Robot):
         fields.joint_age[0] = silence
         fields.wrench_age[0] = self._wrenches.read(fields.q, wrench, silence, fields.wrench)
         fields.external_status[0] = self._status = self._judge(link, silence)
-        self._compare_at_rest(link, fields)
+        if self._status == Status.OK and self._standing_check.due(fields.qd):
+            self.doubt = self._standing_check.doubt(fields.q, link.tcp_pose())
         if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
             self._kept_alive = time.monotonic()
             link.call("kickWatchdog", timeout=0.05)
@@ -267,11 +265,6 @@ class RtdeRobot(Robot):
             status, reason = Status.COMMAND_REJECTED, self.reason
         self.reason = reason
         return status
-
-    def _compare_at_rest(self, link: Link, fields: SampleFields) -> None:
-        check = self._standing_check
-        if check is not None and check.due() and self._status == Status.OK and np.abs(fields.qd).max() < AT_REST:
-            self.doubt = check.doubt(fields.q, link.tcp_pose())
 
     def _refuse(self, reason: str) -> None:
         self._refused, self.reason = True, reason
