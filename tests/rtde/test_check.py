@@ -1,13 +1,18 @@
 """ur-admittance check: what it finds on a good robot, and what it says about a bad one."""
 
+import re
+
 import pytest
 from typer.testing import CliRunner
 
+from ur_admittance.apps import doctor
 from ur_admittance.apps.doctor import examine
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.robots.rtde.checks import check_ready
+from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 
 
 @pytest.fixture(scope="module")
@@ -77,3 +82,39 @@ def test_another_type_of_arm_is_noticed(robot) -> None:
 def test_nobody_there_is_one_sentence() -> None:
     findings = examine("127.0.0.254", "ur5e", 0.5)
     assert "no robot answers on 127.0.0.254:30004" in texts(findings, "bad")
+
+
+@pytest.mark.parametrize(
+    ("options", "model", "sentence"),
+    [
+        ([], "ur5", "software 5.12.2 is that of an e-Series arm, but ur5 is a CB3 type: choose ur5e"),
+        (["--model", "ur5", "--version", "3.15.8"], "ur5e", "3.15.8 is that of a CB3 arm, but ur5e .*: choose ur5"),
+    ],
+)
+def test_an_arm_of_the_other_generation_is_refused(options: list[str], model: str, sentence: str) -> None:
+    with EmulatorProcess(*options) as emulator:
+        with pytest.raises(RobotError, match=sentence):
+            RtdeRobot(emulator.host, robot_model(model)).connect()
+        assert re.search(sentence, texts(examine(emulator.host, model, 0.5), "bad"))
+
+
+def test_what_run_needs_of_this_computer_is_examined(robot, tmp_path) -> None:
+    from ur_admittance.cli import app
+
+    log = tmp_path / "run.mcap"
+    arguments = ["check", "--robot", robot.host, "--seconds", "0.5", "--name", "busy", "--log", str(log)]
+    with TelemetryWriter("busy", model="ur5e", rate=500.0):
+        log.touch()
+        result = CliRunner().invoke(app, arguments)
+    assert "BAD   a controller named 'busy' is already running" in result.output
+    assert f"BAD   {log} exists already" in result.output
+    assert "real-time: SCHED_FIFO 50" in result.output
+    assert "2 things to fix first." in result.output
+    assert result.exit_code == 2
+    log.unlink()
+    assert CliRunner().invoke(app, arguments).exit_code == 0
+
+
+def test_a_missing_client_library_is_said_before_run_needs_it(robot, monkeypatch) -> None:
+    monkeypatch.setattr(doctor, "find_spec", lambda name: None)
+    assert "ur-rtde is missing" in texts(examine(robot.host, "ur5e", 0.5), "bad")

@@ -17,6 +17,7 @@ from ur_admittance.runtime.robot import Robot, RobotInfo
 if TYPE_CHECKING:
     from ur_admittance.robots.rtde.robot import RtdeRobot
 
+CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless
 SIMULATED_TCP = [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]  # of the simulated tool, in front of the flange
 
 

@@ -1,22 +1,30 @@
 """Examines a robot and this computer without moving anything: each finding with what to do about it."""
 
-import os
-import socket
-import struct
+import shutil
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Literal
 
 import numpy as np
 
-from ur_admittance.errors import RobotError
+from ur_admittance.apps.operate import LOOP_PRIORITY
+from ur_admittance.errors import LogError, RobotError
 from ur_admittance.model import robot_model
+from ur_admittance.recording.writer import check_new
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import RTDE_PORT, SCRIPT_PORT, check_ready, reachable
 from ur_admittance.robots.rtde.dashboard_port import Dashboard
+from ur_admittance.robots.rtde.kinematics import ALLOWED, geometry
+from ur_admittance.robots.rtde.listen import Listener
+from ur_admittance.robots.rtde.wire import WireError
+from ur_admittance.runtime.realtime import realtime
+from ur_admittance.runtime.registry import DEFAULT_NAME, already_running, running_controllers
 
+MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 PINGS = 50
 SLOW_ANSWER = 0.001  # [s] round trip to the dashboard; a switch and a cable give 0.2 ms
 LATE_STATE = 0.5  # [periods] a state may be late now and then
@@ -30,21 +38,36 @@ class Finding:
     remedy: str = ""
 
 
-def examine(host: str, model: str, seconds: float = 5.0) -> list[Finding]:
-    """All findings, in the order in which a person would look."""
-    findings = list(_computer())
+def examine(
+    host: str, model: str, seconds: float = 5.0, name: str = DEFAULT_NAME, log: Path | None = None
+) -> list[Finding]:
+    """All findings, in the order in which a person would look. name, log: as `run` will be given them."""
+    findings = [*_computer(), *_needs_of_run(name, log)]
     try:
         for port in (RTDE_PORT, SCRIPT_PORT):
             reachable(host, port, 3.0)
         findings += _network(host)
     except RobotError as error:
         return [*findings, Finding("bad", str(error))]
+    return [*findings, *_arm(host, model), *_states(host, seconds)]
+
+
+def _arm(host: str, name: str) -> Iterator[Finding]:
+    """Is it ready, and is it the arm that the model describes?"""
+    model = robot_model(name)
     try:
-        ready = check_ready(host, robot_model(model), 3.0, power_on=False, take_over=False)
-        findings += [Finding("good", sentence) for sentence in ready.sentences]
+        ready = check_ready(host, model, 3.0, power_on=False, take_over=False)
+        for sentence in ready.sentences:
+            yield Finding("good", sentence)
     except RobotError as error:
-        findings.append(Finding("bad", str(error)))
-    return findings + list(_states(host, seconds))
+        yield Finding("bad", str(error))
+    try:
+        arm = geometry(host, model)
+    except RobotError as error:
+        yield Finding("bad", str(error))
+        return
+    agrees = arm.calibrated and arm.left is not None and not arm.left.exceeds(ALLOWED)
+    yield Finding("good" if agrees else "note", arm.sentence)
 
 
 def _computer() -> Iterator[Finding]:
@@ -57,16 +80,14 @@ def _computer() -> Iterator[Finding]:
             "this computer has an ordinary kernel: some cycles will be late.",
             "a PREEMPT_RT kernel removes them.",
         )
-    try:
-        largest = os.sched_get_priority_max(os.SCHED_FIFO)
-        policy, parameter = os.sched_getscheduler(0), os.sched_getparam(0)
-        os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(min(50, largest)))
-        os.sched_setscheduler(0, policy, parameter)
-        yield Finding("good", "this user may use real-time priority.")
-    except (OSError, AttributeError):
+    with realtime(LOOP_PRIORITY) as setup:  # what run will ask for
+        obtained = f"{setup}."
+    if setup.scheduler and setup.memory_locked:
+        yield Finding("good", obtained)
+    else:
         yield Finding(
             "note",
-            "this user may not use real-time priority.",
+            obtained,
             "add '@realtime - rtprio 99' and '@realtime - memlock unlimited' to /etc/security/limits.conf, join the "
             "group realtime, log in again.",
         )
@@ -77,6 +98,31 @@ def _computer() -> Iterator[Finding]:
             f"the CPU saves power (governor {governor.read_text().strip()}).",
             "cpupower frequency-set -g performance",
         )
+
+
+def _needs_of_run(name: str, log: Path | None) -> Iterator[Finding]:
+    """What `run` will ask of this computer before it asks the robot."""
+    if find_spec("rtde_control") and find_spec("rtde_receive"):
+        yield Finding("good", "the package ur-rtde is installed.")
+    else:
+        yield Finding("bad", "the package ur-rtde is missing.", "pip install 'ur-admittance[robot]'")
+    if name in running_controllers():
+        yield Finding("bad", f"{already_running(name)}.", "`run --name other` runs beside it, with another arm.")
+    else:
+        yield Finding("good", f"no other controller is named {name!r}.")
+    folder = Path.cwd() if log is None else log.parent
+    try:
+        if log is not None:
+            check_new(log)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+        free = shutil.disk_usage(folder).free
+        yield Finding("good", f"recordings can be written to {folder} ({1e-9 * free:.0f} GB free).")
+    except LogError as error:
+        yield Finding("bad", f"{error}.")
+    except OSError as error:
+        remedy = "choose another folder with --log." if log is not None else "only `run --log` needs it."
+        yield Finding("note" if log is None else "bad", f"{folder}: cannot be written to ({error.strerror}).", remedy)
 
 
 def _network(host: str) -> list[Finding]:
@@ -97,20 +143,15 @@ def _network(host: str) -> list[Finding]:
 
 def _states(host: str, seconds: float) -> Iterator[Finding]:
     """Listen to the state stream with nothing started on the robot."""
-    names = [
-        "timestamp",
-        "actual_qd",
-        "actual_TCP_force",
-        "speed_scaling",
-        "target_speed_fraction",
-        "safety_status_bits",
-    ]
+    names = ("timestamp", "actual_qd", "actual_TCP_force", "speed_scaling", "target_speed_fraction", "payload")
     try:
-        rows, arrivals, payload = _listen(host, names, seconds)
-    except (OSError, RobotError) as error:
+        with Listener(host) as robot:
+            robot.choose(names)
+            arrivals, rows = zip(*robot.states(seconds), strict=True)
+    except (OSError, ValueError, RobotError, WireError) as error:
         yield Finding("bad", f"no states from the robot: {error}.")
         return
-    stamps = np.array([row[0] for row in rows])
+    stamps = np.array([row["timestamp"] for row in rows])
     period = float(np.median(np.diff(stamps)))
     lost = int(round((stamps[-1] - stamps[0]) / period)) - (len(stamps) - 1)
     gaps = np.diff(arrivals)
@@ -120,7 +161,8 @@ def _states(host: str, seconds: float) -> Iterator[Finding]:
     )
     late = np.quantile(gaps, 0.99) > (1.0 + LATE_STATE) * period
     yield Finding("note" if late or lost else "good", text, "the computer or the network is busy." if late else "")
-    speeds, forces = np.array([row[1:7] for row in rows]), np.array([row[7:13] for row in rows])
+    speeds = np.array([row["actual_qd"] for row in rows])
+    forces = np.array([row["actual_TCP_force"] for row in rows])
     if np.abs(speeds).max() > 0.01:
         yield Finding("bad", "the arm is moving.", "stop it before examining the sensor.")
         return
@@ -129,56 +171,12 @@ def _states(host: str, seconds: float) -> Iterator[Finding]:
     shaken = noise > NOISY
     remedy = "is something shaking the arm, or is the tool loose?" if shaken else ""
     yield Finding("note" if shaken else "good", text, remedy)
+    payload = rows[-1].get("payload")
     if payload is not None:
         yield Finding("good" if payload > 0.0 else "note", f"the payload is {payload:.3g} kg.",
                       "" if payload > 0.0 else "set mass and centre of mass of the tool on the pendant.")  # fmt: skip
     for sentence in rtde_tool.doubts(mean):
         yield Finding("bad", sentence, "correct the payload, free the tool, zero the sensor.")
-    scaling = rows[-1][13] * rows[-1][14]
+    scaling = rows[-1]["speed_scaling"] * rows[-1]["target_speed_fraction"]
     if scaling < 0.999:
         yield Finding("note", f"the speed slider is at {100 * scaling:.0f} %: everything will be slower by as much.")
-
-
-def _listen(host: str, names: list[str], seconds: float) -> tuple[list[tuple[float, ...]], np.ndarray, float | None]:
-    """The published protocol by hand: the library shows only the newest state, not when each arrived."""
-    layout = struct.Struct(">d6d6dddI")
-    with socket.create_connection((host, RTDE_PORT), timeout=3.0) as connection:
-        buffer = b""
-
-        def message() -> tuple[int, bytes]:
-            nonlocal buffer
-            while len(buffer) < 3 or len(buffer) < struct.unpack_from(">H", buffer)[0]:
-                data = connection.recv(65536)
-                if not data:
-                    raise RobotError("the robot closed the connection")
-                buffer += data
-            size, kind = struct.unpack_from(">HB", buffer)
-            content, buffer = buffer[3:size], buffer[size:]
-            return kind, content
-
-        def ask(kind: str, payload: bytes = b"") -> bytes:
-            connection.sendall(struct.pack(">HB", 3 + len(payload), ord(kind)) + payload)
-            return message()[1]
-
-        ask("V", struct.pack(">H", 2))
-        rate = 500.0 if struct.unpack(">4I", ask("v"))[0] > 3 else 125.0
-        payload = None
-        if b"NOT_FOUND" not in ask("O", struct.pack(">d", rate) + b"payload"):
-            ask("S")
-            payload = float(struct.unpack(">d", message()[1][1:])[0])
-            connection.sendall(struct.pack(">HB", 3, ord("P")))
-            while message()[0] != ord("P"):
-                pass
-        if b"NOT_FOUND" in ask("O", struct.pack(">d", rate) + ",".join(names).encode()):
-            raise RobotError("the robot does not know the variables")
-        ask("S")
-        rows, arrivals = [], []
-        end = time.monotonic() + seconds
-        while time.monotonic() < end:
-            kind, content = message()
-            if kind == ord("U") and len(content) == 1 + layout.size:
-                rows.append(layout.unpack(content[1:]))
-                arrivals.append(time.monotonic())
-    if len(rows) < 10:
-        raise RobotError(f"only {len(rows)} states in {seconds:g} s")
-    return rows, np.array(arrivals), payload

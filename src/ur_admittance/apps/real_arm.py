@@ -9,8 +9,10 @@ from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.calibration.response import measure_response
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode, Request
+from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
+from ur_admittance.robots.rtde.kinematics import ALLOWED, GROSS, apart
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.tool import check_parameters
 from ur_admittance.runtime.interfaces import OnTick
@@ -62,11 +64,14 @@ def run_real(
     controller = AdmittanceController(arm, parameters)
     controller.configure(say)
     with device as robot:
+        if robot.model is not arm:  # compiled above; now with the geometry of this very arm
+            controller = AdmittanceController(robot.model, parameters)
+            controller.configure()
         for sentence in robot.info.sentences:
             say(sentence)
         if measure:
             with realtime(LOOP_PRIORITY):
-                response = measure_response(CalmArm(robot, arm, robot.period, robot.beat.wait))
+                response = measure_response(CalmArm(robot, robot.model, robot.period, robot.beat.wait))
             robot.stop()
             say(f"the arm responds after {1e3 * response.time:.0f} ms (robot.response_time)")
             controller.set_parameters({"robot.response_time": response.time})
@@ -85,6 +90,9 @@ def drive_rtde(
 ) -> LoopReport:
     """The robot is connected, the controller configured; the robot sets the pace. Options as apps.operate.operate."""
     check_parameters(controller.parameters, robot.source, robot.second_source)
+    say = options.get("say", lambda text: None)
+    _check_geometry(controller, robot, say)
+    doubt = ""
     retry = Retry()
     if activate:
         retry.start(Mode.INACTIVE, controller.activate)
@@ -98,12 +106,26 @@ def drive_rtde(
         if value != "reset_fault" or not robot.in_trouble:
             return apply_request(controller, value)
         robot.recover()
+        _check_geometry(controller, robot, say)
         retry.start(Mode.FAULT, lambda: controller.request(Request.RESET_FAULT))
         return "connected to the robot again; the fault is being reset, then the arm can be activated"
 
     def each_tick(controller: Any) -> bool | None:
+        nonlocal doubt
         retry.on_tick(controller)
+        if robot.doubt != doubt:
+            doubt = robot.doubt
+            say(doubt or "Our tool pose and the robot's agree again.")
         return None if on_tick is None else on_tick(controller)
 
     options |= {"handlers": {"request": request}, "on_tick": each_tick}
     return operate(controller, robot, robot.clock(), model=controller.model.name, **options)
+
+
+def _check_geometry(controller: AdmittanceController, robot: RtdeRobot, say: Callable[[str], None]) -> None:
+    """The controller computes with the geometry of the arm that answers; RobotError: that of another type of arm."""
+    off = apart(controller.model, robot.model)
+    if off.exceeds(GROSS):
+        raise RobotError(f"the controller's model is {off} from the arm at {robot.host}: that is another type of arm.")
+    if off.exceeds(ALLOWED):
+        say(f"The controller's model is {off} from this arm's own geometry: make the controller with robot.info.model.")

@@ -10,6 +10,7 @@ from ur_admittance import __version__
 from ur_admittance.cli import (
     ask,
     bench,
+    bringup,
     calibrate,
     campaign,
     check,
@@ -35,6 +36,7 @@ app.add_typer(params.app, name="params")
 app.add_typer(calibrate.app, name="calibrate")
 app.command()(check.check)
 app.command("check-frames")(check.check_frames)
+app.command()(bringup.bringup)
 app.command()(demo.demo)
 app.command()(sim.sim)
 app.command()(campaign.campaign)

@@ -6,19 +6,20 @@ from typing import Annotated, Any
 import typer
 
 from ur_admittance.cli.options import ArmOptions, ModelOption, shared_options
-
-MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
+from ur_admittance.runtime.registry import DEFAULT_NAME
 
 
 def check(
     robot: Annotated[str, typer.Option("--robot", help="Address of the robot.")],
     model: ModelOption = "ur5e",
     seconds: Annotated[float, typer.Option(min=0.5, max=60.0, help="How long to listen to the robot [s].")] = 5.0,
+    name: Annotated[str, typer.Option(help="Name that the controller will have (`run --name`).")] = DEFAULT_NAME,
+    log: Annotated[Path | None, typer.Option("--log", help="Recording that `run --log` will write.")] = None,
 ) -> None:
-    """Examine a robot without moving it: network, state, payload, sensor, real-time set-up; and what to fix."""
-    from ur_admittance.apps.doctor import examine
+    """Examine robot and computer without moving anything: what `run` needs, and what to fix (then exit code 2)."""
+    from ur_admittance.apps.doctor import MARKS, examine
 
-    findings = examine(robot, model, seconds)
+    findings = examine(robot, model, seconds, name, log)
     for finding in findings:
         typer.echo(f"{MARKS[finding.level]}  {finding.text}")
         if finding.remedy:
@@ -26,7 +27,7 @@ def check(
     bad = sum(finding.level == "bad" for finding in findings)
     typer.echo("ready." if bad == 0 else f"{bad} thing{'s' if bad > 1 else ''} to fix first.")
     if bad:
-        raise typer.Exit(1)
+        raise typer.Exit(2)
 
 
 @shared_options

@@ -72,8 +72,6 @@ StageOption = Annotated[
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
 
-CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless
-
 
 def chosen_client(robot: str, client: str) -> dict[str, Any]:
     """--client as a setting of the connection; RobotError for an arm that has none."""
@@ -145,6 +143,8 @@ class SensorOptions(ArmOptions):
         if self.robot == "ros":
             return {"wrench_topic": source}
         if not self.simulated:
+            from ur_admittance.apps.connect import CALM_WATCHDOG_HZ
+
             return {"sensor": source, "watchdog_hz": CALM_WATCHDOG_HZ}
         from ur_admittance.apps.practice_arms import unknown_tool
         from ur_admittance.model import robot_model

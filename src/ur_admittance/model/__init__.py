@@ -2,6 +2,7 @@
 
 robot.py   RobotModel: the chain that the core computes with
 table.py   the table of UR types
+dh.py      the geometry of one arm, as its controller states it
 urdf/      URDF text in and out
 frames.py  rotations and poses
 look.py    what an arm looks like, as cylinders

@@ -5,6 +5,8 @@ robot.py           the arm behind the Robot protocol
 clock.py           the robot's beat: waiting for its next state
 tool.py            TCP, payload and wrench
 checks.py          is the robot ready to be driven?
+kinematics.py      the geometry of this very arm; does our tool pose agree with the robot's?
+listen.py          a short look at its state, with nothing started on it
 dashboard_port.py  the robot's dashboard server
 states.py          one connection: states in by blocking receive, input registers out
 link.py            states and commands together, and what is wrong with the robot now

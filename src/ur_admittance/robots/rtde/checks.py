@@ -5,10 +5,12 @@ import time
 from dataclasses import dataclass
 
 from ur_admittance.errors import RobotError
-from ur_admittance.model import RobotModel
+from ur_admittance.model import MODEL_NAMES, RobotModel
+from ur_admittance.model.table import nearest_model
 from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
 
 RTDE_PORT, SCRIPT_PORT = 30004, 30003
+CB3_TYPES = ("ur3", "ur5", "ur10")  # software 3.x; all others are e-Series or newer, 5.x
 OLDEST = (5, 4, 0)  # older e-Series software lacks registers that the client library needs
 POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
 
@@ -19,6 +21,33 @@ class Readiness:
     rate: float  # [Hz]
     emulated: bool
     sentences: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Who answers there."""
+
+    model: str  # the type that it seems to be
+    serial: str  # as the robot reports it; empty: this software does not
+    version: tuple[int, int, int]
+    emulated: bool
+
+    @property
+    def software(self) -> str:
+        return ".".join(str(part) for part in self.version)
+
+
+def identity(host: str, timeout: float = 3.0) -> Identity:
+    """RobotError when no robot answers."""
+    with Dashboard(host, timeout) as dashboard:
+        greeting = dashboard.ask("PolyscopeVersion")
+        version = dashboard.version()
+        if version is None:
+            raise RobotError(f"{host} does not report its software version (it said {greeting[:60]!r}); is it a UR?")
+        name = dashboard.ask("get robot model").lower().strip()
+        if version[0] > 3 and f"{name}e" in MODEL_NAMES:
+            name = f"{name}e"
+        return Identity(name, dashboard.serial_number(), version, "emulator" in greeting)
 
 
 def reachable(host: str, port: int, timeout: float) -> None:
@@ -37,13 +66,11 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
     """All that can be asked before anything is started on the robot. RobotError names the first obstacle."""
     for port in (RTDE_PORT, SCRIPT_PORT):
         reachable(host, port, timeout)
+    who = identity(host, timeout)
+    version = who.version
     with Dashboard(host, timeout) as dashboard:
-        greeting = dashboard.ask("PolyscopeVersion")
-        version = dashboard.version()
-        if version is None:
-            raise RobotError(f"{host} does not report its software version (it said {greeting[:60]!r}); is it a UR?")
         _check_version(version)
-        _check_model(dashboard, model)
+        _check_model(dashboard, model, version)
         if dashboard.remote_control() is False:
             raise RobotError(
                 "the robot is in local control: switch it to remote control on the pendant (top right corner)."
@@ -52,9 +79,8 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
         _check_power(dashboard, power_on)
         _check_program(dashboard, take_over)
     rate = 500.0 if version[0] > 3 else 125.0
-    text = ".".join(str(part) for part in version)
-    sentences = (f"{model.name} at {host}, software {text}, {rate:g} Hz.",)
-    return Readiness(version, rate, "emulator" in greeting, sentences)
+    sentences = (f"{model.name} at {host}, software {who.software}, {rate:g} Hz.",)
+    return Readiness(version, rate, who.emulated, sentences)
 
 
 def _check_version(version: tuple[int, int, int]) -> None:
@@ -67,8 +93,17 @@ def _check_version(version: tuple[int, int, int]) -> None:
         )
 
 
-def _check_model(dashboard: Dashboard, model: RobotModel) -> None:
-    """The controller says UR5 for a UR5 and for a UR5e."""
+def _check_model(dashboard: Dashboard, model: RobotModel, version: tuple[int, int, int]) -> None:
+    """The controller says UR5 for a UR5 and for a UR5e: only its software tells them apart."""
+    kind, text = nearest_model(model), ".".join(str(part) for part in version)
+    cb3 = version[0] <= 3
+    if kind in MODEL_NAMES and cb3 != (kind in CB3_TYPES):
+        other = kind.rstrip("e") if cb3 else f"{kind}e"
+        found, given = ("a CB3", "an e-Series") if cb3 else ("an e-Series", "a CB3")
+        hint = f"choose {other}" if other in MODEL_NAMES else "choose the right model"
+        raise RobotError(
+            f"the robot's software {text} is that of {found} arm, but {model.name} is {given} type: {hint}."
+        )
     answer = dashboard.ask("get robot model").upper().strip()
     expected = model.name.upper()
     if answer.startswith("UR") and answer.rstrip("E") not in (expected, expected.rstrip("E")):

@@ -70,6 +70,11 @@ class Dashboard:
         """What follows the colon: POWER_OFF in ``Robotmode: POWER_OFF``."""
         return self.ask(command).rpartition(":")[2].strip()
 
+    def serial_number(self) -> str:
+        """Digits; empty: software before 5.6 does not tell it."""
+        answer = self.ask("get serial number")
+        return answer if answer.isdigit() else ""
+
     def remote_control(self) -> bool | None:
         """None: this controller (a CB3) has no remote control."""
         answer = self.ask("is in remote control").lower()

@@ -29,6 +29,7 @@ VARIABLES = (
     "timestamp",
     "actual_q",
     "actual_qd",
+    "actual_TCP_pose",
     "robot_mode",
     "safety_status_bits",
     "runtime_state",
@@ -80,6 +81,10 @@ class Link(ABC):
     def commanding(self) -> bool:
         """Is the connection for commands alive?"""
         return self.states.connected
+
+    def tcp_pose(self) -> list[float]:
+        """As the robot computes it, UR base (6,) [m, rad]."""
+        return list(self.states["actual_TCP_pose"])
 
     def connected(self) -> bool:
         return self.commanding and self.states.connected

@@ -23,6 +23,7 @@ from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import check_ready, check_released, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
 from ur_admittance.robots.rtde.direct_link import DirectLink
+from ur_admittance.robots.rtde.kinematics import StandingCheck, geometry
 from ur_admittance.robots.rtde.library_link import LibraryLink
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
 from ur_admittance.robots.rtde.settings import RtdeSettings, WrenchSource
@@ -55,10 +56,12 @@ class RtdeRobot(Robot):
         second: WrenchSource | None = None,
     ) -> None:
         self.host, self.model, self.settings = host, model, settings or RtdeSettings()
+        self._described = model  # connect() replaces self.model by that of this very arm
         self._wrenches = Wrenches(self.settings, sensor, second)
         self.sensor, self.second = sensor, self._wrenches.second
         self.period = 0.002  # [s]; known better after connect
         self.reason = ""  # why the arm takes no commands, in plain words
+        self.doubt = ""  # our kinematics do not agree with the robot's, in plain words; told, the arm goes on
         self._info: RobotInfo | None = None
         self._link: Link | None = None
         self.beat = Beat(self.period, self.settings.state_patience)
@@ -80,10 +83,12 @@ class RtdeRobot(Robot):
         ready = check_ready(self.host, self.model, s.connect_timeout, s.power_on, s.take_over)
         if s.own == "raw" and ready.version < RAW_WRENCH_SINCE:
             raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
+        arm = geometry(self.host, self._described, s.connect_timeout)
+        self.model, self.doubt, self._standing_check = arm.model, "", StandingCheck(arm, s.tcp)
         self.period = 1.0 / ready.rate
         link = self._link = LINKS[s.client](self.host, ready.version, s)
         try:
-            sentences = [*ready.sentences, *rtde_tool.apply(link, s)]
+            sentences = [*ready.sentences, arm.sentence, *rtde_tool.apply(link, s)]
             self._wrenches.builtin = rtde_tool.builtin_wrench(link, self.model, s, cb3=ready.version[0] <= 3)
             self._begin(link)
             if self._wrenches.builtin is not None:
@@ -138,6 +143,8 @@ class RtdeRobot(Robot):
         fields.joint_age[0] = silence
         fields.wrench_age[0] = self._wrenches.read(fields.q, wrench, silence, fields.wrench)
         fields.external_status[0] = self._status = self._judge(link, silence)
+        if self._status == Status.OK and self._standing_check.due(fields.qd):
+            self.doubt = self._standing_check.doubt(fields.q, link.tcp_pose())
         if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
             self._kept_alive = time.monotonic()
             link.keep_alive()

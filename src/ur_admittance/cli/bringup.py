@@ -1,0 +1,111 @@
+"""ur-admittance bringup: from a mounted arm to the first compliant motion, step by step, with a report."""
+
+import getpass
+import sys
+import termios
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ur_admittance.cli.options import SensorOption
+from ur_admittance.errors import CalibrationError
+
+if TYPE_CHECKING:
+    from ur_admittance.apps.bringup.report import Report
+
+
+def bringup(
+    robot: Annotated[str, typer.Option("--robot", help="Address of the robot, or of an emulator.")],
+    model: Annotated[str, typer.Option("--model", help="UR type; default: as the robot says.")] = "",
+    out: Annotated[Path, typer.Option("--out", help="The report; an unfinished one is continued.")] = Path(
+        "bringup.yaml"
+    ),
+    preset: Annotated[str, typer.Option("--preset", help="What the arm is to do afterwards.")] = "",
+    sensor: SensorOption = "",
+    from_step: Annotated[
+        str, typer.Option("--from", help="Do this step and all after it again: check, model, kinematics ...")
+    ] = "",
+    poses: Annotated[int, typer.Option("--poses", min=6, max=60, help="Orientations of the calibration.")] = 12,
+    seconds: Annotated[float, typer.Option("--seconds", min=1.0, max=600.0, help="Of the first motion [s].")] = 20.0,
+    by: Annotated[str, typer.Option("--by", help="Your name, for the report; default: you are asked once.")] = "",
+) -> None:
+    """Bring up a real arm with a person beside it: every step explained, asked for, and written into one report.
+
+    Nothing moves without a yes. Steps can be repeated, or skipped with a reason. Ctrl-C stops the arm; the same command
+    goes on where it stood. `run --preset bringup.yaml` takes the report as its configuration."""
+    from ur_admittance.apps.bringup.conversation import NAMES, talk
+    from ur_admittance.apps.bringup.report import load_report
+    from ur_admittance.apps.bringup.step import Bench
+
+    chosen = {"robot": robot, "model": model, "sensor": sensor, "preset": preset, "by": by}
+    if from_step and from_step not in NAMES:
+        raise CalibrationError(f"--from {from_step}: must be one of {', '.join(NAMES)}.")
+    report = _continued(load_report(out), chosen) if out.exists() else _new(out, chosen)
+    if from_step:
+        report.forget(list(NAMES[NAMES.index(from_step) :]))
+    command = f"ur-admittance bringup --robot {robot} --out {out}"
+    try:
+        finished = talk(Bench(report, typer.echo, _ask, poses, seconds))
+    except (KeyboardInterrupt, typer.Abort):
+        typer.echo(f"\nstopped; what is done is in {out}. Go on with: {command}", err=True)
+        raise
+    if not finished:
+        typer.echo(f"\nWhat is done is in {out}. Go on with: {command}")
+        return
+    about = report.about
+    typer.echo(f"\nAll steps are done or skipped: {out}. From now on:")
+    typer.echo(f"  ur-admittance run --robot {about['robot']} --model {about['model']} --preset {out}")
+    typer.echo("Raise velocity_scale_factor step by step, with --set velocity_scale_factor=0.3.")
+
+
+def _new(out: Path, chosen: dict[str, str]) -> "Report":
+    from ur_admittance.apps.bringup.report import Report, now
+    from ur_admittance.model import robot_model
+    from ur_admittance.params import preset
+    from ur_admittance.robots.rtde.checks import identity
+
+    who = identity(chosen["robot"])
+    about = chosen | {
+        "model": robot_model(chosen["model"] or who.model).name,
+        "serial number": who.serial or "unknown",
+        "software": who.software + (" (emulator)" if who.emulated else ""),
+        "sensor": chosen["sensor"] or "builtin",
+        "preset": chosen["preset"] or "hand_guiding",
+        "begun": now(),
+    }
+    preset(about["preset"])
+    typer.echo("A hand on the emergency stop, one person at the pendant, nobody else within reach of the arm.")
+    about["by"] = chosen["by"] or _ask(f"Your name, for the report; Enter: {getpass.getuser()}") or getpass.getuser()
+    report = Report(out, about)
+    report.save()
+    return report
+
+
+def _continued(report: "Report", chosen: dict[str, str]) -> "Report":
+    """The same arm, or a refusal."""
+    from ur_admittance.robots.rtde.checks import identity
+
+    about = report.about
+    about["robot"] = chosen["robot"]
+    about["by"] = chosen["by"] or about["by"]
+    for name in ("model", "sensor", "preset"):
+        if chosen[name] and chosen[name] != about[name]:
+            raise CalibrationError(
+                f"--{name} {chosen[name]}: {report.path} was begun with {about[name]}; choose another file with --out."
+            )
+    serial = identity(chosen["robot"]).serial or "unknown"
+    if serial != about["serial number"]:
+        raise CalibrationError(
+            f"{report.path}: is the report of the arm with the serial number {about['serial number']}, but {serial} "
+            "answers; choose another file with --out."
+        )
+    typer.echo(f"{report.path}: continued by {about['by']}.")
+    return report
+
+
+def _ask(question: str) -> str:
+    """What was typed before the question is not an answer to it: nothing may move because of a key hit too early."""
+    if sys.stdin.isatty():
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    return str(typer.prompt(question, default="", show_default=False, prompt_suffix=" > ")).strip()
