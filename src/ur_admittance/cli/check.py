@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import ArmOptions, ModelOption, shared_options
+from ur_admittance.bounds import Bounds
+from ur_admittance.cli.options import ArmOptions, ModelOption, shared_options, within
 
 MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 
@@ -13,7 +14,9 @@ MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 def check(
     robot: Annotated[str, typer.Option("--robot", help="Address of the robot.")],
     model: ModelOption = "ur5e",
-    seconds: Annotated[float, typer.Option(min=0.5, max=60.0, help="How long to listen to the robot [s].")] = 5.0,
+    seconds: Annotated[
+        float, within("--seconds", bounds=Bounds(0.5, 60.0, "s"), help="How long to listen to the robot [s].")
+    ] = 5.0,
 ) -> None:
     """Examine a robot without moving it: network, state, payload, sensor, real-time set-up; and what to fix."""
     from ur_admittance.apps.doctor import examine
