@@ -116,8 +116,8 @@ def test_the_families_are_listed_with_a_line_each():
         (["--family", "fre"], "--family fre: must be one of free, limits"),
         (["--repeat", "free"], "--repeat free: must be FAMILY:NUMBER, such as limits:17."),
         (["--repeat", "fre:1"], "family 'fre' is unknown"),
-        (["--cycles", "-1"], "--cycles -1: must be > 0."),
-        (["--minutes", "0"], "--minutes 0: must be > 0."),
+        (["--cycles", "-1"], "--cycles -1: must be a number from 1 to 1e+15."),
+        (["--minutes", "0"], "--minutes 0: must be a number from 0.001 to 1000000 min."),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, sentence):

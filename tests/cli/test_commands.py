@@ -77,6 +77,11 @@ def test_bad_input_gets_one_sentence_and_exit_code_2(arguments, sentence):
     assert "Traceback" not in done.stderr
 
 
+def test_a_scenario_that_ends_in_a_safety_stop_is_exit_code_1():
+    done = call("sim", "push", "--json", "--set", "safety.max_force=5", code=1)
+    assert "above safety.max_force" in json.loads(done.stdout)["stops"][0]
+
+
 def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path):
     log = tmp_path / "run.mcap"
     done = call("run", "--robot", "sim", "--duration", "1.5", "--log", str(log), "--name", "test-run")

@@ -27,6 +27,13 @@ def test_a_preset_leaves_tool_and_sensor_alone(folder):
     assert not [name for name in folder.preset_changes("light") if name.startswith(("tool", "sensor", "joints"))]
 
 
+def test_a_preset_that_exists_is_not_overwritten(folder):
+    text = folder.save_preset("light", Parameters().changed({"tool.mass": 3.0})).read_text()
+    with pytest.raises(UrAdmittanceError, match="preset light exists already"):
+        folder.save_preset("light", Parameters())
+    assert (folder.root / "presets" / "light.yaml").read_text() == text
+
+
 @pytest.mark.parametrize(
     "name", ["../x", "a/b", "", ".hidden", "a" * 41, "x\0y", "/etc/passwd", "..", "a b", "hand_guiding"]
 )

@@ -135,7 +135,7 @@ def test_a_twin_is_the_arm_that_is_tuned_and_a_given_delay_goes_before_its_own(t
         (("press", "--fresh", "0"), "--fresh 0: must be >= 1"),
         (("press", "--minutes", "0"), "--minutes 0: must be > 0"),
         (("press", "--seed", "-1"), "--seed -1: must be from 0"),
-        (("press", "--threads", "0"), "--threads 0: must be >= 1"),
+        (("press", "--threads", "0"), "--threads 0: must be a number from 1 to 1024"),
         (("press", "--out", "a.txt"), "--out a.txt: must end with .yaml"),
         (("press", "--resume"), "no search to resume"),
         (("press", "--params", "none.yaml"), "none.yaml: there is no such file"),

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from ur_admittance.apps.twin import Twin, identify_twin
 from ur_admittance.calibration.twin import Finding
 from ur_admittance.cli import app
-from ur_admittance.errors import CalibrationError, UrAdmittanceError
+from ur_admittance.errors import CalibrationError, ParameterError, UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.simulation import World
 
@@ -134,7 +134,7 @@ def test_refusals_name_the_file_and_the_reason(work: Path, rest: Path, saved: Pa
     assert "not a recording" in refusal(["identify", str(text)])
     assert "determine nothing" in refusal(["identify", str(rest), "--out", str(tmp_path / "r.yaml")])
     assert not (tmp_path / "r.yaml").exists()
-    assert "cannot be written" in refusal(["identify", str(work), "--out", str(tmp_path / "none" / "t.yaml")])
+    assert "does not exist" in refusal(["identify", str(work), "--out", str(tmp_path / "none" / "t.yaml")])
     assert "leave --robot out" in refusal(["sim", "push", "--twin", str(saved), "--robot", "ur10e"])
     assert "leave out" in refusal(["stability", "--twin", str(saved), "--delay", "10ms"])
     assert "cannot be read" in refusal(["stability", "--twin", str(tmp_path / "none.yaml")])
@@ -143,7 +143,7 @@ def test_refusals_name_the_file_and_the_reason(work: Path, rest: Path, saved: Pa
 def test_a_twin_is_never_overwritten(work: Path, saved: Path) -> None:
     before = saved.read_bytes()
     done = run(app, ["identify", str(work), "--out", str(saved)])
-    assert isinstance(done.exception, CalibrationError)
+    assert isinstance(done.exception, ParameterError)
     assert "exists already" in str(done.exception)
     assert saved.read_bytes() == before
 

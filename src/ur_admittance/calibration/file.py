@@ -18,6 +18,7 @@ from ur_admittance.errors import CalibrationError
 from ur_admittance.params import Parameters
 from ur_admittance.params.yaml import EVERY_NODE, SECTION, load_values
 
+SIMULATED = "simulation"  # sensor.source of a simulated arm
 BIAS_LINE = re.compile(r"^(\s*bias:\s*)\[[^\]]*\]", re.MULTILINE)
 OWN = ("gravity", "sensor.source", "sensor.sign", "sensor.bias", "sensor.rotation", "tool.mass", "tool.center_of_mass")
 # what the same numbers are called when they are those of a second sensor
@@ -49,6 +50,20 @@ def save_calibration(result: ToolCalibration, path: str | Path, second: bool = F
         Path(path).write_text(dump_calibration(result, second), encoding="utf-8")
     except OSError as error:
         raise CalibrationError(f"{path}: cannot be written ({error.strerror}).") from None
+
+
+def check_replaced(path: Path, simulated: bool) -> None:
+    """A simulated calibration never takes the place of another one, whatever was said: forgetting which arm was meant
+    must not cost the numbers of a real one."""
+    if not simulated or not path.exists():
+        return
+    values = load_values(path)
+    source = values.get("sensor.source") or values.get("second.source") or "unknown"
+    if source != SIMULATED:
+        raise CalibrationError(
+            f"{path}: is not of a simulated arm (sensor.source: {source}) and a simulated one does not replace it; "
+            "name your arm with --robot, or choose another file."
+        )
 
 
 def with_calibration(parameters: Parameters, path: str | Path) -> Parameters:

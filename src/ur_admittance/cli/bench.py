@@ -5,13 +5,16 @@ from typing import Annotated, Any
 
 import typer
 
+from ur_admittance.bounds import Bounds
+from ur_admittance.cli.options import JsonOption, within
+
 COLUMNS = ("p50", "p99", "p999", "max")
 
 
 def bench(
-    seconds: Annotated[float, typer.Option(help="Of each loop.", min=1.0, max=3600.0)] = 10.0,
-    rate: Annotated[float, typer.Option(help="Of the loop [Hz].", min=125.0, max=1000.0)] = 500.0,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the figures as JSON.")] = False,
+    seconds: Annotated[float, within("--seconds", bounds=Bounds(1.0, 3600.0, "s"), help="Of each loop [s].")] = 10.0,
+    rate: Annotated[float, within("--rate", bounds=Bounds(125.0, 1000.0, "Hz"), help="Of the loop [Hz].")] = 500.0,
+    as_json: JsonOption = False,
 ) -> None:
     """Time the tick, and the loop in real time: with a robot that costs nothing and with the simulated arm."""
     from rich.console import Console

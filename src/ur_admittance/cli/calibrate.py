@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import MovingOptions, SensorOptions, shared_options
+from ur_admittance.bounds import Bounds
+from ur_admittance.cli.options import (
+    MovingOptions,
+    OverwriteOption,
+    SensorOptions,
+    check_output,
+    shared_options,
+    within,
+)
+from ur_admittance.outputs import PARAMETERS, PICTURES
 
 if TYPE_CHECKING:
     from ur_admittance.calibration.arm import CalmArm
@@ -22,19 +31,25 @@ app = typer.Typer(
 def calibrate(
     context: typer.Context,
     arm: MovingOptions,
-    poses: Annotated[int, typer.Option("--poses", min=1, max=60, help="How many orientations to visit.")] = 12,
+    poses: Annotated[int, within("--poses", bounds=Bounds(1, 60), help="How many orientations to visit.")] = 12,
     manual: Annotated[bool, typer.Option("--manual", help="You guide the arm to each pose by hand.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the poses; nothing moves.")] = False,
     out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("calibration.yaml"),
     figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write; default: beside the file.")] = None,
     second: Annotated[bool, typer.Option("--as-second", help="Write it for a second force sensor (second.*).")] = False,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Turn the wrist through well-chosen orientations, read the sensor at rest, write calibration.yaml."""
     if context.invoked_subcommand is not None:
         return
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.file import save_calibration
+    from ur_admittance.calibration.file import check_replaced, save_calibration
 
+    picture = figure or out.with_suffix(".png")
+    if not dry_run:
+        check_output("--out", out, PARAMETERS, overwrite)
+        check_output("--figure", picture, PICTURES, overwrite)
+        check_replaced(out, arm.simulated)
     parameters = arm.parameters()
     if arm.sensor or arm.simulated:
         parameters = parameters.changed({"sensor.source": ""})  # of an older calibration
@@ -56,7 +71,6 @@ def calibrate(
     if arm.simulated:
         typer.echo(_truth(settings["world"]))
     save_calibration(result, out, second)
-    picture = figure or out.with_suffix(".png")
     result.save_figure(picture)
     typer.echo(f"\nwritten: {out} and {picture}; use it with `include: {out.name}` in a parameter file beside it")
 
@@ -86,9 +100,10 @@ def zero(
 ) -> None:
     """Renew the bias in a calibration file: arm standing, nothing touching the tool. Nothing moves."""
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.file import with_calibration, zero_file
+    from ur_admittance.calibration.file import check_replaced, with_calibration, zero_file
 
     parameters = with_calibration(arm.parameters(), file)
+    check_replaced(file, arm.simulated)
     with arm.connected(parameters, commanding=arm.simulated, **arm.settings(arm.source(parameters, arm.sensor))) as (
         calm,
         _,

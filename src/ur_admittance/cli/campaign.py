@@ -10,12 +10,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import JsonOption
+from ur_admittance.bounds import Bounds
+from ur_admittance.cli.options import MINUTES, SEED, JsonOption, ThreadsOption, within
 
 if TYPE_CHECKING:
     from ur_admittance.apps.campaign import Finding
 
 DEFAULT_EPISODES = 100  # ten of each family: ten seconds
+MANY = Bounds(1, 10**9)
 SHOWN = 3  # findings of one family and check that are printed
 
 
@@ -24,11 +26,13 @@ def campaign(
         list[str] | None, typer.Option(help="Kind of episodes (repeatable); see --list. Default: all of them.")
     ] = None,
     list_them: Annotated[bool, typer.Option("--list", help="List the families and exit.")] = False,
-    episodes: Annotated[int | None, typer.Option(help="Number of episodes.", min=1)] = None,
-    cycles: Annotated[float | None, typer.Option(help="Number of controller cycles, such as 1e8.")] = None,
-    minutes: Annotated[float | None, typer.Option(help="Time to spend [min].")] = None,
-    seed: Annotated[int, typer.Option(help="Number of the first episode of each family.", min=0)] = 0,
-    threads: Annotated[int | None, typer.Option(help="Default: one per core.", min=1)] = None,
+    episodes: Annotated[int | None, within("--episodes", bounds=MANY, help="Number of episodes.")] = None,
+    cycles: Annotated[
+        float | None, within("--cycles", bounds=Bounds(1.0, 1e15), help="Number of controller cycles, such as 1e8.")
+    ] = None,
+    minutes: Annotated[float | None, within("--minutes", bounds=MINUTES, help="Time to spend [min].")] = None,
+    seed: Annotated[int, within("--seed", bounds=SEED, help="Number of the first episode of each family.")] = 0,
+    threads: ThreadsOption = None,
     keep: Annotated[Path | None, typer.Option(help="Folder for recordings of findings (.mcap).")] = None,
     repeat: Annotated[
         str | None, typer.Option(help="Run one episode again, FAMILY:NUMBER, show it and record it.")
@@ -49,9 +53,6 @@ def campaign(
     for name in family or ():
         if name not in FAMILIES:
             raise SimulationError(f"--family {name}: must be one of {', '.join(FAMILIES)}.")
-    for option, value in (("--cycles", cycles), ("--minutes", minutes)):
-        if value is not None and not 0.0 < value < math.inf:
-            raise SimulationError(f"{option} {value:g}: must be > 0.")
     if episodes is None and cycles is None and minutes is None:
         episodes = DEFAULT_EPISODES
     budget = Budget(episodes or math.inf, cycles or math.inf, 60.0 * minutes if minutes else math.inf)

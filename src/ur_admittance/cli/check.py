@@ -5,14 +5,17 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import ArmOptions, ModelOption, shared_options
+from ur_admittance.bounds import Bounds
+from ur_admittance.cli.options import ArmOptions, ModelOption, shared_options, within
 from ur_admittance.runtime.registry import DEFAULT_NAME
 
 
 def check(
     robot: Annotated[str, typer.Option("--robot", help="Address of the robot.")],
     model: ModelOption = "ur5e",
-    seconds: Annotated[float, typer.Option(min=0.5, max=60.0, help="How long to listen to the robot [s].")] = 5.0,
+    seconds: Annotated[
+        float, within("--seconds", bounds=Bounds(0.5, 60.0, "s"), help="How long to listen to the robot [s].")
+    ] = 5.0,
     name: Annotated[str, typer.Option(help="Name that the controller will have (`run --name`).")] = DEFAULT_NAME,
     log: Annotated[Path | None, typer.Option("--log", help="Recording that `run --log` will write.")] = None,
 ) -> None:

@@ -9,25 +9,27 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.options import ModelOption
+from ur_admittance.bounds import Bounds
+from ur_admittance.cli.options import DurationOption, ModelOption, within
 from ur_admittance.cli.values import parameters_from
 
 if TYPE_CHECKING:
     from ur_admittance.dashboard import Page
 
 OWN_FOLDER = Path("ur_admittance_page")
+PORTS = Bounds(1, 65535)
 
 
 def demo(
     model: ModelOption = "ur5e",
     preset: Annotated[str | None, typer.Option(help="Preset or parameter file to start with.")] = None,
     host: Annotated[str, typer.Option(help="Address to listen on; other computers need a token.")] = "127.0.0.1",
-    port: Annotated[int | None, typer.Option(help="Default: the first free one from 8080 on.")] = None,
+    port: Annotated[int | None, within("--port", bounds=PORTS, help="Default: the first free from 8080 on.")] = None,
     token: Annotated[str | None, typer.Option(help="For other addresses; default: generated and printed.")] = None,
     folder: Annotated[Path, typer.Option(help="Where presets and recordings are kept.")] = OWN_FOLDER,
     name: Annotated[str, typer.Option(help="Name of this controller, to run several.")] = "demo",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
-    duration: Annotated[float | None, typer.Option(help="End after this time [s]; default: Ctrl-C.")] = None,
+    duration: DurationOption = None,
     shadows: Annotated[bool, typer.Option(help="Draw shadows; use --no-shadows without a graphics card.")] = True,
     realtime: Annotated[bool, typer.Option(help="Ask for real-time scheduling.")] = True,
     calm: Annotated[bool, typer.Option("--calm", help="No pushes until you make one.")] = False,

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import JsonOption
-from ur_admittance.errors import CalibrationError
+from ur_admittance.cli.options import FigureOption, JsonOption, OverwriteOption, beside, check_output
+from ur_admittance.outputs import PARAMETERS, PICTURES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -23,19 +23,16 @@ POORLY = 0.05  # share of the deflection that a good twin leaves unexplained
 def identify(
     logs: Annotated[list[Path], typer.Argument(help="Recordings (.mcap) of one arm at work.", show_default=False)],
     out: Annotated[Path | None, typer.Option(help="The twin (.yaml); default: beside the first recording.")] = None,
-    figure: Annotated[
-        Path | None, typer.Option(help="Draw measured and simulated side by side (.png, .svg, .pdf).")
-    ] = None,
+    figure: FigureOption = None,
+    overwrite: OverwriteOption = False,
     as_json: JsonOption = False,
 ) -> None:
     """Find an arm's delay, lag, stiffness, damping, friction, sensor and tool in recordings of its work."""
     from ur_admittance.apps.twin import identify_twin
 
-    if not logs[0].name:
-        raise CalibrationError(f"{logs[0]}: is a folder, not a recording.")
-    out = out or logs[0].with_suffix(".twin.yaml")
-    if out.exists():  # before the work
-        raise CalibrationError(f"{out} exists already: choose another file with --out, nothing was overwritten")
+    out = out or beside(logs[0], ".twin.yaml")
+    check_output("--out", out, PARAMETERS, overwrite)
+    check_output("--figure", figure, PICTURES, overwrite)
     with _progress(quiet=as_json) as say:
         twin, findings, stretches = identify_twin(logs, say)
         twin.save(out)

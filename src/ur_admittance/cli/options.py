@@ -16,12 +16,46 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.errors import RobotError
+from ur_admittance.bounds import Bounds
+from ur_admittance.errors import ParameterError, RobotError
+from ur_admittance.outputs import RECORDINGS, refusal
 
 if TYPE_CHECKING:
     from ur_admittance.calibration.arm import CalmArm
     from ur_admittance.params import Parameters
     from ur_admittance.runtime.robot import Robot
+
+
+def within(*names: str, bounds: Bounds, help: str) -> Any:
+    """An option that is a number within bounds; they stand in its help."""
+
+    def check(option: typer.CallbackParam, value: float | None) -> float | None:
+        return None if value is None else bounds.read(option.opts[0], value)
+
+    return typer.Option(*names, help=help, metavar=str(bounds), callback=check)
+
+
+def check_output(option: str, path: Path | None, endings: tuple[str, ...], overwrite: bool | None = None) -> None:
+    """Before the work: ParameterError if this file cannot be written, or exists (overwrite as in `refusal`)."""
+    if path is not None and (words := refusal(path, endings, overwrite)):
+        raise ParameterError(f"{option} {words}.")
+
+
+def beside(recording: Path, ending: str) -> Path:
+    """The file of the same name with another ending."""
+    if not recording.name:
+        raise ParameterError(f"{recording}: is a folder, not a recording.")
+    return recording.with_suffix(ending)
+
+
+def _new_recording(path: Path | None) -> Path | None:
+    check_output("--log", path, RECORDINGS)
+    return path
+
+
+SEED = Bounds(0, 2**30 - 1)
+DURATION = Bounds(0.01, 1e7, "s")
+MINUTES = Bounds(1e-3, 1e6, "min")
 
 ModelOption = Annotated[str, typer.Option("--model", help="UR type: ur3e, ur5e, ur10e, ur20 ...")]
 SetOption = Annotated[
@@ -31,7 +65,17 @@ SetOption = Annotated[
     ),
 ]
 LogOption = Annotated[
-    Path | None, typer.Option("--log", help="Record the run (.mcap); an existing file is never overwritten.")
+    Path | None,
+    typer.Option(
+        "--log", help="Record the run (.mcap); an existing file is never overwritten.", callback=_new_recording
+    ),
+]
+FigureOption = Annotated[Path | None, typer.Option("--figure", help="Write a picture (.png, .svg, .pdf).")]
+OverwriteOption = Annotated[
+    bool, typer.Option("--overwrite", help="Replace files that exist; a recording is never replaced.")
+]
+DurationOption = Annotated[
+    float | None, within("--duration", bounds=DURATION, help="End after this time [s]; default: Ctrl-C.")
 ]
 TwinOption = Annotated[Path | None, typer.Option("--twin", help="An arm found by identify (.yaml).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
@@ -70,6 +114,9 @@ StageOption = Annotated[
         "or your own as module:Name (repeatable).",
     ),
 ]
+ThreadsOption = Annotated[
+    int | None, within("--threads", bounds=Bounds(1, 1024), help="Threads; default: one per core.")
+]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
 
 
@@ -96,6 +143,8 @@ class ArmOptions:
         """sensor.source of this arm: as asked for, as calibrated, or what such an arm has."""
         from ur_admittance.apps.connect import source_of
 
+        if asked and self.simulated:
+            raise RobotError(f"--sensor {asked}: is for real arms; the simulated one has its own.")
         default = {"sim": "simulation", "ros": "/wrist_ft_sensor"}.get(self.robot, "builtin")
         return source_of(parameters, default if self.simulated else asked, default)
 
@@ -106,7 +155,12 @@ class ArmOptions:
 
     @contextmanager
     def connected(
-        self, parameters: "Parameters", device: "Robot | None" = None, commanding: bool = True, **settings: Any
+        self,
+        parameters: "Parameters",
+        device: "Robot | None" = None,
+        commanding: bool = True,
+        say: Callable[[str], None] = typer.echo,
+        **settings: Any,
     ) -> Iterator[tuple["CalmArm", str]]:
         """The connected arm and its name: ``device``, or opened by name with these settings. Leaving the block stops
         it."""
@@ -118,7 +172,7 @@ class ArmOptions:
         if self.robot == "ros":
             settings |= {"base_link": parameters.base_link, "tip_link": parameters.tip_link, "driving": commanding}
         device = device or open_robot(self.robot, self.model, 1.0 / parameters.control_rate, **settings)
-        with connected_arm(device, commanding, typer.echo) as (arm, info):
+        with connected_arm(device, commanding, say) as (arm, info):
             yield arm, info.name
 
 
@@ -130,8 +184,10 @@ class SensorOptions(ArmOptions):
         Path | None, typer.Option("--params", help="Parameter file: TCP, gravity, sensor.sign, limits.")
     ] = None
     sensor: SensorOption = ""
-    seed: Annotated[int, typer.Option("--seed", help="Which unknown tool and sensor the simulation has.")] = 0
-    tool_mass: Annotated[float, typer.Option("--tool-mass", help="Mass of the simulated tool [kg].")] = 1.5
+    seed: Annotated[int, within("--seed", bounds=SEED, help="Which unknown tool and sensor the simulation has.")] = 0
+    tool_mass: Annotated[
+        float, within("--tool-mass", bounds=Bounds(0.0, 50.0, "kg"), help="Mass of the simulated tool [kg].")
+    ] = 1.5
 
     def parameters(self) -> "Parameters":
         from ur_admittance.apps.connect import parameters_for
@@ -157,9 +213,10 @@ class MovingOptions(SensorOptions):
     """For commands that move the arm from pose to pose."""
 
     yes: YesOption = False
-    reach: Annotated[float | None, typer.Option("--reach", help="Farthest part of the tool from the flange [m].")] = (
-        None
-    )
+    reach: Annotated[
+        float | None,
+        within("--reach", bounds=Bounds(0.0, 3.0, "m"), help="Farthest part of the tool from the flange [m]."),
+    ] = None
 
 
 def shared_options(command: Callable[..., None]) -> Callable[..., None]:

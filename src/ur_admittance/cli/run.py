@@ -10,6 +10,7 @@ import typer
 from ur_admittance.cli.options import (
     ClientOption,
     ConnectionOption,
+    DurationOption,
     LogOption,
     ModelOption,
     SecondOption,
@@ -31,7 +32,7 @@ def run(
     model: ModelOption = "ur5e",
     preset: Annotated[str, typer.Option(help="Preset or parameter file.")] = "hand_guiding",
     set_: SetOption = None,
-    duration: Annotated[float | None, typer.Option(help="Stop after this time [s].")] = None,
+    duration: DurationOption = None,
     log: LogOption = None,
     stage: StageOption = None,
     dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
@@ -50,10 +51,6 @@ def run(
     """Make an arm compliant until Ctrl-C, which slows it down and stops it. Exit code 1: it ended in a fault."""
     from ur_admittance.apps.connect import second_of, source_of
 
-    if log is not None:  # before anything is loaded
-        from ur_admittance.recording.writer import check_new
-
-        check_new(log)
     loaded = parameters_from(preset)
     parameters = loaded.changed(assignments(set_ or []))
     source_of(loaded, parameters.sensor.source or "builtin")

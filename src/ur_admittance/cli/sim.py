@@ -2,13 +2,23 @@
 
 import json
 import sys
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import JsonOption, LogOption, SetOption, TwinOption
+from ur_admittance.cli.options import (
+    SEED,
+    FigureOption,
+    JsonOption,
+    LogOption,
+    OverwriteOption,
+    SetOption,
+    TwinOption,
+    check_output,
+    within,
+)
 from ur_admittance.cli.values import assignments, parameters_from, twin_from
+from ur_admittance.outputs import PICTURES
 
 
 def sim(
@@ -23,26 +33,25 @@ def sim(
         list[str] | None, typer.Option(help="Option of the scenario, not of the controller: name=value; see --list.")
     ] = None,
     twin: TwinOption = None,
-    seed: Annotated[int, typer.Option(help="Seed of the sensor noise.")] = 0,
+    seed: Annotated[int, within("--seed", bounds=SEED, help="Seed of the sensor noise.")] = 0,
     as_json: JsonOption = False,
-    figure: Annotated[Path | None, typer.Option(help="Write a picture (.png, .svg, .pdf).")] = None,
+    figure: FigureOption = None,
     log: LogOption = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
-    """Run a scenario without hardware and report what was measured."""
+    """Run a scenario without hardware and report what was measured. Exit code 1: it ended in a safety stop."""
     from ur_admittance.apps.scenarios import SCENARIOS, Setup, run_scenario
     from ur_admittance.errors import SimulationError
 
     if list_them:
         for key, scenario in SCENARIOS.items():
-            extra = f"  [options: {', '.join(scenario.options)}]" if scenario.options else ""
+            options = ", ".join(f"{name}={allowed}" for name, allowed in scenario.options.items())
+            extra = f"  [options: {options}]" if options else ""
             typer.echo(f"{key:14} {scenario.summary}{extra}")
         return
     if not name:
         raise SimulationError(f"which scenario? One of {', '.join(SCENARIOS)} (see --list).")
-    if log is not None:  # before anything is loaded
-        from ur_admittance.recording.writer import check_new
-
-        check_new(log)
+    check_output("--figure", figure, PICTURES, overwrite)
     arm = twin_from(twin)
     if arm is not None and robot not in (None, arm.robot):
         raise SimulationError(f"--robot {robot}: the twin {twin} is of a {arm.robot}; leave --robot out.")
@@ -65,11 +74,13 @@ def sim(
         save(outcome, figure)
     if as_json:
         typer.echo(json.dumps(outcome.as_dict(), indent=2))
-        return
-    _print(outcome)
-    for path, what in ((figure, "figure"), (log, "recording")):
-        if path is not None:
-            typer.echo(f"{what}: {path}")
+    else:
+        _print(outcome)
+        for path, what in ((figure, "figure"), (log, "recording")):
+            if path is not None:
+                typer.echo(f"{what}: {path}")
+    if outcome.ends_in_fault:
+        raise typer.Exit(1)
 
 
 def _print(outcome: Any) -> None:

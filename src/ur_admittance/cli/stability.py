@@ -5,22 +5,28 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.bounds import Bounds, Choice
 from ur_admittance.cli.options import (
     ArmOptions,
+    FigureOption,
     JsonOption,
     LogOption,
+    OverwriteOption,
     SetOption,
     TwinOption,
     YesOption,
+    check_output,
     shared_options,
+    within,
 )
 from ur_admittance.cli.values import assignments, parameters_from, twin_from
 from ur_admittance.errors import ParameterError
+from ur_admittance.outputs import PICTURES
 
 if TYPE_CHECKING:
     from ur_admittance.analysis.loop import Loop
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
 
 SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 AXES = ("x", "y", "z")
+STIFFNESS, SERVO = Bounds(1.0, 1e8, "N/m"), Bounds(0.1, 1e4, "Hz")
 
 
 def stability(
@@ -37,20 +44,30 @@ def stability(
         str | None, typer.Option(help="Pure delay of the robot, such as 10ms; default: from robot.response_time.")
     ] = None,
     servo: Annotated[
-        float | None, typer.Option(help="Corner frequency of the robot's servo [Hz], with --delay.")
+        float | None, within("--servo", bounds=SERVO, help="Corner frequency of the robot's servo [Hz], with --delay.")
     ] = None,
-    stiffness: Annotated[float, typer.Option(help="Surface stiffness [N/m] to find the damping for.")] = 1e4,
-    arm_stiffness: Annotated[float | None, typer.Option(help="Stiffness of the arm at its tool [N/m].")] = None,
+    stiffness: Annotated[
+        float, within("--stiffness", bounds=STIFFNESS, help="Surface stiffness [N/m] to find the damping for.")
+    ] = 1e4,
+    arm_stiffness: Annotated[
+        float | None, within("--arm-stiffness", bounds=STIFFNESS, help="Stiffness of the arm at its tool [N/m].")
+    ] = None,
     twin: TwinOption = None,
     axis: Annotated[str | None, typer.Option(help="x, y or z; default: the weakest.")] = None,
     as_json: JsonOption = False,
-    figure: Annotated[Path | None, typer.Option(help="Write the stability map (.png, .svg, .pdf).")] = None,
+    figure: FigureOption = None,
+    overwrite: OverwriteOption = False,
 ) -> None:
     """Which surfaces are safe, which damping a surface needs, and how the arm feels to a hand."""
     from ur_admittance.analysis import Arm, loop_of
     from ur_admittance.analysis.compliance import edge_of_stability
     from ur_admittance.analysis.loop import SERVO_LAG
 
+    check_output("--figure", figure, PICTURES, overwrite)
+    if axis is not None:
+        Choice(AXES).read("--axis", axis)
+    if servo is not None and delay is None:
+        raise ParameterError(f"--servo {servo:g} Hz: needs --delay, too.")
     parameters = parameters_from(preset)
     identified = twin_from(twin)
     if identified is not None:
@@ -58,10 +75,6 @@ def stability(
             raise ParameterError("--twin: has delay, servo and stiffness of the arm; leave out the options for them.")
         parameters = parameters.changed(identified.parameters())
     parameters = parameters.changed(assignments(set_ or []))
-    if not stiffness > 0.0:
-        raise ParameterError(f"--stiffness {stiffness} N/m: must be > 0.")
-    if axis is not None and axis not in AXES:
-        raise ParameterError(f"--axis {axis}: must be x, y or z.")
     arm = replace(Arm(), stiffness=arm_stiffness) if arm_stiffness else Arm()
     pure = None if delay is None else seconds(delay)
     lag = None if pure is None else (1.0 / (2.0 * math.pi * servo) if servo else SERVO_LAG)
@@ -227,14 +240,16 @@ def measure_response(
     from ur_admittance.calibration.response import measure_response as measure
     from ur_admittance.params import Parameters
 
+    servo_delay = seconds(delay)
     settings: dict[str, Any] = {}
     if arm.simulated:
         from ur_admittance.model import robot_model
         from ur_admittance.simulation import Servo, World
 
-        settings["world"] = World(robot_model(arm.model), servo=Servo(delay=seconds(delay)))
+        settings["world"] = World(robot_model(arm.model), servo=Servo(delay=servo_delay))
     arm.confirm(f"The tool will swing by {1e3 * AMPLITUDE:g} mm to either side for 3 s. Is the path clear?", yes)
-    with arm.connected(Parameters(), **settings) as (calm, name), recorded(calm, log, Parameters()):
+    say = partial(typer.echo, err=as_json)  # stdout is for the JSON alone
+    with arm.connected(Parameters(), say=say, **settings) as (calm, name), recorded(calm, log, Parameters()):
         response = measure(calm)
     if as_json:
         typer.echo(json.dumps({"robot": name, "response_time": response.time, "gain": response.gain}))

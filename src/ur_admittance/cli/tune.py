@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.options import JsonOption, shared_options
+from ur_admittance.cli.options import JsonOption, ThreadsOption, shared_options
 from ur_admittance.cli.ranges import numbers, parse_range
 from ur_admittance.errors import ParameterError
 
@@ -126,7 +126,7 @@ def tune(
     ),
     report: Annotated[Path | None, typer.Option(help="New folder for figure, certificate, worst case.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on with the search kept beside --out.")] = False,
-    threads: Annotated[int | None, typer.Option(help="Threads; default: one per processor.")] = None,
+    threads: ThreadsOption = None,
     scheduler: Annotated[str | None, typer.Option(help="Dask scheduler to use instead: tcp://host:8786.")] = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -167,8 +167,6 @@ def _tool(given: tuple[float, ...]) -> "Tool":
 def _batch(threads: int | None, scheduler: str | None) -> "Iterator[Batch]":
     from ur_admittance.apps.tuning.batch import Threads
 
-    if threads is not None and threads < 1:
-        raise ParameterError(f"--threads {threads}: must be >= 1.")
     if scheduler is None:
         yield Threads(threads)
         return

@@ -40,6 +40,8 @@ class Folder:
         if name in PRESETS:
             raise UrAdmittanceError(f"{name} is a preset of the package; choose another name")
         path = self._place("presets", name, ".yaml")
+        if path.exists():
+            raise UrAdmittanceError(f"preset {name} exists already; choose another name, nothing was overwritten")
         save_parameters(parameters, path)
         return path
 

@@ -12,6 +12,7 @@ from ur_admittance.errors import LogError
 from ur_admittance.recording.log import Log
 
 BANDS = {Mode.ACTIVE: "#d9f2d9", Mode.STOPPING: "#fff2cc", Mode.FAULT: "#f8d0d0"}
+MISSING = {"facecolor": "white", "edgecolor": "0.6", "hatch": "///", "linewidth": 0, "zorder": 3}
 AXES = ("x", "y", "z")
 MOST_POINTS = 5000  # per line: more cannot be seen, and the file stays small
 
@@ -45,8 +46,8 @@ def draw(log: Log) -> Figure:
         _bands(row, log)
         row.grid(alpha=0.3)
         row.margins(x=0)
-    model = log.about.get("model", "")
-    figure.suptitle(f"{log.path.name}  {model}   (green: active, yellow: stopping, red: fault)", fontsize=11)
+    model, missing = log.about.get("model", ""), ", hatched: missing" if log.missing else ""
+    figure.suptitle(f"{log.path.name}  {model}   (green: active, yellow: stopping, red: fault{missing})", fontsize=11)
     return figure
 
 
@@ -72,6 +73,8 @@ def _joints(row: Any, log: Log, t: Any, command: Any) -> None:
 
 
 def _bands(row: Any, log: Log) -> None:
+    for gap in log.missing:
+        row.axvspan(gap.start, gap.end, **MISSING)
     seconds, mode = log.seconds, np.asarray(log.ticks["command"]["mode"])
     edges = [0, *(np.flatnonzero(np.diff(mode)) + 1).tolist(), len(mode) - 1]
     for first, last in pairwise(edges):

@@ -32,6 +32,7 @@ class Replay:
     differences: dict[str, float]  # largest |recomputed - recorded| per field of the command; inf: NaN on one side
     state_differences: dict[str, float]  # the same for the state, at the keyframes
     what_if: bool
+    lacks: str = ""  # what is missing of the recording
 
     @property
     def exact(self) -> bool:
@@ -40,10 +41,12 @@ class Replay:
     def __str__(self) -> str:
         done, total = int(self.recomputed.sum()), len(self.recomputed)
         line = f"{done} of {total} cycles recomputed (a recorded state is the start)"
+        if self.lacks:
+            line = f"{self.lacks} Of the rest: {line}"
         if self.what_if:
             return f"{line} with other parameters; measurements as recorded: the arm does not react to the difference"
         if self.exact:
-            return f"{line}, every bit equal"
+            return f"{line}, {'these are equal' if self.lacks else 'every bit equal'}"
         different = {**self.differences, **{f"state.{k}": v for k, v in self.state_differences.items()}}
         worst = [f"{name} {value:.3g}" for name, value in different.items() if value]
         return f"{line}, different: {', '.join(worst)}"
@@ -94,14 +97,14 @@ def _recompute(log: Log, other: NDArray[Any] | None) -> Replay:
             state[0], command[0] = keyframe, log.ticks["command"][i]
             running = True
     differences = _differences(commands[recomputed], log.ticks["command"][recomputed])
-    return Replay(commands, recomputed, differences, state_differences, other is not None)
+    return Replay(commands, recomputed, differences, state_differences, other is not None, log.lacks)
 
 
 def _params_finder(log: Log, other: NDArray[Any] | None, params: NDArray[Any]) -> Callable[[int], bool]:
     """A function that makes `params` those of tick i; False if they are not known."""
     if other is not None:
         params[:] = other
-        params["revision"] = 1 + max(int(record["revision"]) for record in log.params.values())
+        params["revision"] = 1 + max((int(record["revision"]) for record in log.params.values()), default=0)
         return lambda i: True
     known = sorted(log.params)
     position = -1

@@ -17,7 +17,7 @@ BEFORE_S = 0.5  # what happened this long before a fault is reported too
 def why(log: Log) -> str:
     """The story of a recording: each change of mode with its reason, the faults with what led to them, how it ended."""
     if len(log.ticks) == 0:
-        return "The recording contains no cycles: the controller never ran, or the file was cut off at once."
+        return f"The recording contains no cycles. {log.lacks or 'The controller never ran.'}"
     seconds, command = log.seconds, log.ticks["command"]
     lines = [_overview(log)]
     mode = np.asarray(command["mode"])
@@ -51,12 +51,11 @@ def _overview(log: Log) -> str:
     parts = [f"{log.path.name}: {log.seconds[-1]:.1f} s, {len(log.ticks)} cycles"]
     if log.about.get("model"):
         parts.append(str(log.about["model"]))
-    if log.lost:
-        parts.append(f"{log.lost} cycles not recorded")
     loop = log.ticks["loop"][-1]
     if loop["missed"]:
         parts.append(f"{int(loop['missed'])} deadlines missed")
-    return ", ".join(parts)
+    line = ", ".join(parts)
+    return f"{line}\n{log.lacks}" if log.lacks else line
 
 
 def _mode_words(log: Log, i: int) -> str:
@@ -130,6 +129,8 @@ def _ending(log: Log) -> str:
     moving = float(np.abs(last["qd"]).max()) > STANDSTILL
     if log.complete:
         return "The recording ends " + ("while the arm moves." if moving else "with the arm at rest.")
-    return "The file was cut off (power, kill or a full disk): up to the last half second is missing" + (
-        "; the arm was moving." if moving else "."
+    moved = "moving" if moving else "at rest"
+    return (
+        f"The file was cut off, or its end is damaged: at {log.seconds[-1]:.3f} s the arm was {moved}, what came then "
+        "is not known (after a kill it is half a second at most)."
     )

@@ -24,7 +24,9 @@ from mcap_ros2.writer import Writer
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE
 from ur_admittance.errors import LogError
 from ur_admittance.model import JOINT_NAMES
+from ur_admittance.outputs import refusal
 from ur_admittance.recording import messages
+from ur_admittance.recording.salvage import checked
 from ur_admittance.runtime.interfaces import LOOP
 
 TICK = np.dtype([("loop", LOOP), ("sample", SAMPLE), ("command", COMMAND)], align=True)
@@ -40,10 +42,8 @@ _ROS_BYTES = 1500  # of one set of cyclic ROS messages, about
 
 def check_new(path: Path) -> None:
     """A recording needs an existing folder, and is never written over another file."""
-    if not path.parent.is_dir():
-        raise LogError(f"recording to {path}: the folder {path.parent} does not exist")
-    if path.is_file():
-        raise LogError(f"{path} exists already: choose another file, nothing was overwritten")
+    if words := refusal(path):
+        raise LogError(f"recording to {words}")
 
 
 class LogWriter:
@@ -69,7 +69,7 @@ class LogWriter:
             self._schemas = {
                 name: self._writer.register_msgdef(name, text) for name, text in messages.DEFINITIONS.items()
             }
-            self._writer.add_metadata(METADATA, self._description())
+            self._writer.add_metadata(METADATA, checked(self._description()))
         except OSError as error:
             raise self._refusal(error) from error
 
@@ -93,6 +93,7 @@ class LogWriter:
 
     def close(self) -> None:
         try:
+            self._writer.add_metadata(METADATA, checked(self._description()))  # without it nothing can be read: twice
             self._writer.finish()
             self._file.close()
         except OSError as error:

@@ -25,7 +25,7 @@ def peg_in_hole(setup: Setup) -> Outcome:
     """A peg 2 mm and 2 degrees off slides over the chamfer into a hole with 0.5 mm clearance, pressed with 12 N."""
     model = robot_model(setup.robot)
     start, hole = _start_pose(model, setup.seed)
-    stiffness = float(setup.options.get("stiffness", 2e4))
+    stiffness = setup.options.get("stiffness", 2e4)
     environment = Environment.hole(
         TOOL.radius,
         CLEARANCE,

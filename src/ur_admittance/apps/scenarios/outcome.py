@@ -49,6 +49,11 @@ class Outcome:
         begins = np.flatnonzero((mode == Mode.FAULT) & (np.roll(mode, 1) != Mode.FAULT))
         return [sentence(int(command["status"][i]), command["evidence"][i]) for i in begins]
 
+    @property
+    def ends_in_fault(self) -> bool:
+        """A safety stop that nobody reset: whatever was measured, the task was not done."""
+        return bool(self.trace.command["mode"][-1] == Mode.FAULT)
+
     def as_dict(self) -> dict[str, Any]:
         values = {metric.name: metric.value for metric in self.metrics}
         units = {metric.name: metric.unit for metric in self.metrics}

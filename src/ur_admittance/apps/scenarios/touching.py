@@ -31,9 +31,9 @@ def pressing(axis: int, force: float) -> dict[str, Any]:
 
 def wall(setup: Setup) -> Outcome:
     """Drive into a wall and press against it with 10 N for 20 s: no bounce, however stiff it is."""
-    stiffness = float(setup.options.get("stiffness", 1e4))
-    speed = float(setup.options.get("speed", 0.02 if stiffness <= 2e4 else 0.01))
-    hold = float(setup.options.get("hold", 20.0))
+    stiffness = setup.options.get("stiffness", 1e4)
+    speed = setup.options.get("speed", 0.02 if stiffness <= 2e4 else 0.01)
+    hold = setup.options.get("hold", 20.0)
     own = pressing(0, -FORCE)
     own |= {"admittance.damping": [80.0] * 3 + [math.nan] * 3, "contact.approach_speed": [speed, 0.2]}
     environment = Environment.wall(stiffness, gap=0.01)
@@ -79,11 +79,8 @@ def following() -> dict[str, Any]:
 
 def surface(setup: Setup) -> Outcome:
     """Press with 10 N and slide: flat, up an incline of 10 degrees, or over a cylinder of 0.3 m radius."""
-    shape = str(setup.options.get("shape", "incline"))
-    if shape not in SHAPES:
-        raise SimulationError(f"shape = {shape!r}: must be one of {', '.join(SHAPES)}.")
-    speed, stiffness = float(setup.options.get("speed", 0.02)), float(setup.options.get("stiffness", 1e4))
-    length = float(setup.options.get("length", 0.12))
+    shape, length = setup.options.get("shape", "incline"), setup.options.get("length", 0.12)
+    speed, stiffness = setup.options.get("speed", 0.02), setup.options.get("stiffness", 1e4)
     environment = {
         "flat": Environment.floor(stiffness, gap=0.005),
         "incline": Environment.incline(math.radians(10.0), stiffness, gap=0.005),
