@@ -117,15 +117,29 @@ operate(controller, robot, clock, model=arm.name, name=sys.argv[1], priority=Non
 
 
 @pytest.fixture
-def bare_loop():
-    """The name of a loop that understands what every loop understands, and nothing of a simulation."""
+def start_loop():
+    """start_loop(name) -> process of a loop that understands what every loop understands, and nothing of a simulation."""
+    processes = []
+
+    def start(name):
+        command = [sys.executable, "-c", BARE_LOOP, name]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
+        processes.append(process)
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in processes:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.fixture
+def bare_loop(start_loop):
+    """The name of such a loop."""
     name = unique_name()
-    command = [sys.executable, "-c", BARE_LOOP, name]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
-    assert process.stdout.readline() == "ready\n"
-    yield name
-    process.terminate()
-    process.communicate(timeout=20)
+    start_loop(name)
+    return name
 
 
 @pytest.fixture(scope="package")

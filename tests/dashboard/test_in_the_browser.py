@@ -1,5 +1,7 @@
 """What somebody does in the browser, and what the controller makes of it."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -206,11 +208,19 @@ def test_a_saved_preset_loads_again_and_a_recording_is_written(demo, visit, pres
     eventually(lambda: [p for p in (demo.folder / "recordings").glob("*.mcap") if p.stat().st_size > 1000])
 
 
-def test_the_page_comes_back_after_its_server_was_restarted(demo, visit, eventually, tmp_path):
+def sees_death(tab):
+    """Within 3 s of what the caller has just killed; some more for a busy computer."""
+    tab.locator("#not-connected", has_text="use the robot's own stop").wait_for(timeout=5_000)
+    assert tab.locator("#stop-everything").evaluate("b => getComputedStyle(b).textDecorationLine") == "line-through"
+    assert tab.locator("[data-mode]:visible").count() == 0, "what the arm did last is not what it does"
+
+
+def test_a_page_whose_server_is_killed_looks_dead_and_comes_back_by_itself(demo, visit, eventually, tmp_path):
     with dashboard.start(demo.name, port=0, folder=tmp_path, shadows=False) as page:
         port = int(page.url.rsplit(":", 1)[1].strip("/"))
         tab = visit(page.url)
-    tab.wait_for_timeout(1000)
+        page.process.kill()
+        sees_death(tab)
     values = iter(range(3, 40))
 
     def changes_the_mass():
@@ -220,9 +230,24 @@ def test_the_page_comes_back_after_its_server_was_restarted(demo, visit, eventua
         return demo.parameter("admittance", "mass")[0] == value
 
     with dashboard.start(demo.name, port=port, folder=tmp_path, shadows=False):
+        tab.locator("#not-connected").wait_for(state="hidden")
         eventually(changes_the_mass, 60)
-        tab.complaints.clear()  # the browser reports the connection that was refused in between
-    tab.close()
+        tab.complaints.clear()  # the browser reports the connections that were refused in between
+        tab.close()
+
+
+def test_a_page_whose_loop_is_killed_looks_dead_and_shows_the_next_one(start_loop, visit, tmp_path):
+    name = f"page-killed-{os.getpid()}"
+    loop = start_loop(name)
+    with dashboard.start(name, port=0, folder=tmp_path, shadows=False) as page:
+        tab = visit(page.url)
+        tab.get_by_text("UR10E").wait_for()
+        loop.kill()
+        sees_death(tab)
+        start_loop(name)
+        tab.locator("#not-connected").wait_for(state="hidden")
+        tab.get_by_text("UR10E").wait_for()
+        tab.close()
 
 
 def test_an_arm_that_is_not_simulated_has_the_page_without_the_hand(bare_loop, visit, press, eventually, tmp_path):

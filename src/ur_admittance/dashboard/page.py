@@ -45,9 +45,10 @@ class LivePage:
         warnings.simplefilter("ignore")
         own = listen(host, port)
         self.address = Address(host, own.getsockname()[1], token_for(host, token))
-        self.server = guarded_server(Gate(self.address, document()), own)
+        self.link = link = LoopLink(name)
+        gate = Gate(self.address, document(), lambda: link.alive, lambda: link.post({"request": "stop"}))
+        self.server = guarded_server(gate, own)
         self.name, self._shadows = name, shadows
-        self.link = LoopLink(name)
         self.folder = Folder(folder, name)
         self.clients = Clients(self.server)
         self._build()
