@@ -118,7 +118,7 @@ operate(controller, robot, clock, model=arm.name, name=sys.argv[1], priority=Non
 
 @pytest.fixture
 def start_loop():
-    """start_loop(name) -> process of a loop that understands what every loop understands, and nothing of a simulation."""
+    """start_loop(name) -> process of a loop that understands what every loop does, and nothing of a simulation."""
     processes = []
 
     def start(name):
@@ -210,7 +210,7 @@ def press():
 @pytest.fixture
 def on_screen():
     """on_screen(tab, p) -> x, y of a point [m] of the base frame, seen by the page's first camera."""
-    from ur_admittance.dashboard.page import CAMERA, FIELD_OF_VIEW, LOOK_AT
+    from ur_admittance.dashboard.views import CAMERA, FIELD_OF_VIEW, LOOK_AT
 
     def project(tab, p):
         box = tab.locator("canvas").first.bounding_box()

@@ -39,7 +39,7 @@ class Gate:
     def __init__(
         self, address: Address, document: bytes, alive: Callable[[], bool], stop: Callable[[], object]
     ) -> None:
-        """alive: whether the loop lives; stop: stops the arm. Both are called on the server's event loop: no waiting."""
+        """alive: whether the loop lives; stop: stops the arm. Called on the server's event loop: neither may wait."""
         self.address = address
         self._alive, self._stop = alive, stop
         self._plain, self._packed = document, gzip.compress(document, 6)

@@ -2,16 +2,19 @@
 comes back. The schema gives unit, bounds and help."""
 
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
 from ur_admittance.dashboard.clients import Clients
-from ur_admittance.dashboard.loop_link import LoopLink
+from ur_admittance.dashboard.loop_link import LoopLink, OnAnswer
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.params.table import Row, rows
 from ur_admittance.runtime.mailbox import Answer
 
+ONE_EDIT_S = 2.0  # changes of the same parameters within this time are one: a slider that is dragged
+MOST_UNDONE = 50
 HELD_S = 0.7  # after an edit the input is not overwritten for this long: its echo may still be under way
 Flat = dict[str, Any]
 
@@ -38,6 +41,26 @@ class Tuner:
         self.flat: Flat = {}  # what the controller uses now; empty until it is seen
         self.parameters: Parameters | None = None
         self._knobs: list[Knob] = []
+        self._before: deque[Flat] = deque(maxlen=MOST_UNDONE)  # what each change has replaced
+        self._changed_at = -1e9
+
+    def change(self, changes: Flat, on_answer: OnAnswer, undoable: bool = True) -> None:
+        """Change parameters of the controller; `undone` gives the old values back."""
+        before = {name: self.flat[name] for name in changes if name in self.flat}
+        now = time.monotonic()
+
+        def answered(answer: Answer) -> None:
+            same = self._before and self._before[-1].keys() == before.keys() and now - self._changed_at < ONE_EDIT_S
+            if answer.accepted and undoable and not same:
+                self._before.append(before)
+            self._changed_at = now
+            on_answer(answer)
+
+        self.link.change(changes, answered)
+
+    def undone(self) -> Flat | None:
+        """The changes that take the last change back; None: there is none."""
+        return self._before.pop() if self._before else None
 
     def show(self, parameters: Parameters) -> bool:
         """Show in every input what the controller uses; True if that has changed."""
@@ -69,7 +92,7 @@ class Tuner:
 
             changes = knob.write(knob.handle.value, self.flat)
             if changes:
-                self.link.change(changes, on_answer)
+                self.change(changes, on_answer)
 
         knob.handle.on_update(edited)
 

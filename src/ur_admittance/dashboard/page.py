@@ -23,6 +23,7 @@ from ur_admittance.dashboard.panel import Panel
 from ur_admittance.dashboard.plots import Plots, speed_limits
 from ur_admittance.dashboard.shapes import Shapes
 from ur_admittance.dashboard.status import absent_html, status_html
+from ur_admittance.dashboard.views import CAMERA, FIELD_OF_VIEW, LOOK_AT
 from ur_admittance.dashboard.viser_internals import guarded_server
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.requests import Code
@@ -31,8 +32,6 @@ FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks
 STATUS_S = 0.2
 SCENE_S = 1.0  # how often a simulation is asked what there is to touch
-CAMERA, LOOK_AT = (1.98, -1.42, 1.02), (0.32, 0.06, 0.26)  # [m] tool and wrist large, the base in view
-FIELD_OF_VIEW = 0.68  # [rad] vertical
 CONTROL_WIDTH, PLOT_WIDTH = 400, 340  # [px]
 
 
@@ -114,6 +113,7 @@ class LivePage:
         self._shapes.update(command)
         self._handle.update(np.array(command["p_tcp"]), np.array(command["R_tcp"]), now, self._simulated)
         self._panel.show(seen.parameters)
+        self._panel.views.p_tcp = np.array(command["p_tcp"])
         timing = (seen.worst_period, seen.worst_latency)
         self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
         if now - self._status_at > STATUS_S:
@@ -139,7 +139,8 @@ class LivePage:
         tcp = seen.parameters.tool.tcp
         if self._model is None or self._shown != (seen.model, tcp):
             self._shown = (seen.model, tcp)
-            self._model = self._panel.surroundings.model = robot_model(seen.model)
+            self._model = robot_model(seen.model)
+            self._panel.surroundings.model = self._panel.views.model = self._model
             if self._arm is not None:
                 self._shapes.clear()
                 self.server.scene.remove_by_name("/arm")

@@ -52,8 +52,8 @@ def status_html(
         second = RESTLESS
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
     return (
-        f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};background:rgba(128,128,128,.09);'
-        'border-radius:6px;padding:7px 10px;line-height:1.4">'
+        f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};'
+        'background:rgba(128,128,128,.09);border-radius:6px;padding:7px 10px;line-height:1.4">'
         f'<div data-mode="{mode.name}" style="font-weight:600">{escape(first)}</div>'
         f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>'
         f'<div style="font-size:0.76em;opacity:.65">{dot}{escape(model.upper())} {escape(recording)}</div></div>'
@@ -74,8 +74,8 @@ def way_out(command: Any) -> str:
 
 def absent_html(name: str) -> str:
     return (
-        '<div class="arm-status" style="margin:8px;border-left:6px solid #868e96;background:rgba(128,128,128,.09);border-radius:6px;'
-        f'padding:7px 10px"><b>Waiting for the controller {escape(name)!r}.</b><br>'
+        '<div class="arm-status" style="margin:8px;border-left:6px solid #868e96;background:rgba(128,128,128,.09);'
+        f'border-radius:6px;padding:7px 10px"><b>Waiting for the controller {escape(name)!r}.</b><br>'
         "It is still loading (a minute on the very first run), or it is not running.</div>"
     )
 

@@ -13,10 +13,9 @@ from ur_admittance.params import Parameters
 HARDNESS = (100.0, 200_000.0)  # [N/m] what the simulation takes
 # With less damping than about stiffness times delay of the arm (18 ms) the tool bounces on what it touches.
 WELL_DAMPED = {"admittance.damping_ratio": [3.0] * 3 + [0.8] * 3}
-FREE = {
+LET_GO = {"admittance.desired_wrench": [0.0] * 6, "admittance.force_axes": [False] * 6}
+FREE = LET_GO | {
     "admittance.damping_ratio": [0.8] * 6,
-    "admittance.desired_wrench": [0.0] * 6,
-    "admittance.force_axes": [False] * 6,
     "admittance.enabled_axes": [True] * 6,
 }
 
@@ -97,11 +96,12 @@ class SurroundingsTab:
         chosen = SITUATIONS[name]
         environment = {"kind": chosen.kind, "stiffness": float(self._hardness.value)}
         tuner.link.post({"environment": environment}, tuner.tell(client, name, also_good=True))
-        tuner.link.change(changes_of(chosen), tuner.tell(client, "Not changed"))
+        tuner.change(changes_of(chosen), tuner.tell(client, "Not changed"))
 
     def _home(self, client: Any) -> None:
         if self.model is not None and self._tuner.parameters is not None:
             message = {"reference": home_pose(self.model, self._tuner.parameters)}
+            self._tuner.change(LET_GO, self._tuner.tell(client, "Home"))  # an arm that presses would stay down
             self._tuner.link.post(message, self._tuner.tell(client, "Home"))
 
 
