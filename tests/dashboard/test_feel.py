@@ -10,6 +10,7 @@ from ur_admittance.dashboard.panel import GROUPS, LIMITS
 from ur_admittance.dashboard.shapes import capsule
 from ur_admittance.dashboard.status import direction, happening, status_html
 from ur_admittance.dashboard.surroundings import SITUATIONS, changes_of
+from ur_admittance.dashboard.touched import nearest, touching
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.look import tubes
 from ur_admittance.params import Parameters
@@ -86,3 +87,22 @@ def test_every_arm_can_be_drawn(name):
     parts = tubes(model)
     assert {part.link for part in parts} == {0, 1, 2, 3, 4, 5, 6}
     assert all(0.01 < part.radius < 0.5 for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("shape", "distance", "normal"),
+    [
+        (["plane", [1, 1, 0], [0, 0, 0.2], [1, 0, 0, 0]], 0.1, [0, 0, 1]),
+        (["box", [0.1, 0.1, 0.1], [0.5, 0, 0.3], [1, 0, 0, 0]], 0.4, [-1, 0, 0]),
+        (["box", [0.1, 0.1, 0.1], [0.02, 0, 0.3], [1, 0, 0, 0]], -0.08, [-1, 0, 0]),
+        (["cylinder", [0.1, 0.5, 0], [0, 0, 0], [0.5**0.5, 0.5**0.5, 0, 0]], 0.2, [0, 0, 1]),  # it lies along y
+    ],
+)
+def test_the_place_that_is_touched_is_the_nearest_of_the_surface(shape, distance, normal):
+    p = np.array([0.0, 0.0, 0.3])
+    found, point, outward = nearest(shape, p)
+    assert found == pytest.approx(distance)
+    assert outward == pytest.approx(normal, abs=1e-9)
+    assert point == pytest.approx(p - distance * np.array(normal), abs=1e-9)
+    assert touching([shape], p, distance - 0.01) is None, "a smaller tip does not reach it"
+    assert touching([shape], p, distance + 0.001)[0] == pytest.approx(point)

@@ -156,7 +156,7 @@ class FilesTab:
 
     def _load(self, client: Any) -> str:
         changes = self._folder.preset_changes(self._presets.value)
-        self._tuner.change(changes, self._tuner.tell(client, "Preset", also_good=True))
+        self._tuner.change_if_agreed(client, changes, self._tuner.tell(client, "Preset", also_good=True))
         return ""  # the controller's answer follows
 
     def _current(self) -> Parameters:

@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.dashboard.clients import Clients
 from ur_admittance.dashboard.loop_link import LoopLink, OnAnswer
 from ur_admittance.errors import UrAdmittanceError
@@ -57,6 +58,19 @@ class Tuner:
             on_answer(answer)
 
         self.link.change(changes, answered)
+
+    def change_if_agreed(self, client: Any, changes: Flat, on_answer: OnAnswer, undoable: bool = True) -> None:
+        """As `change`; values that make the arm move by itself are sent only if somebody agrees to that motion."""
+
+        def send() -> None:
+            self.change(changes, on_answer, undoable)
+
+        motion = own_motion_of(self.parameters.changed(changes)) if self.parameters is not None else ""
+        if motion:
+            text = f"With these values, {motion}."
+            self.question(client, "The arm will move by itself", text, "Let it move", send)
+        else:
+            send()
 
     def undone(self) -> Flat | None:
         """The changes that take the last change back; None: there is none."""

@@ -23,6 +23,7 @@ from ur_admittance.dashboard.panel import Panel
 from ur_admittance.dashboard.plots import Plots, speed_limits
 from ur_admittance.dashboard.shapes import Shapes
 from ur_admittance.dashboard.status import absent_html, status_html
+from ur_admittance.dashboard.touched import Touched
 from ur_admittance.dashboard.views import CAMERA, FIELD_OF_VIEW, LOOK_AT
 from ur_admittance.dashboard.viser_internals import guarded_server
 from ur_admittance.model import RobotModel, robot_model
@@ -71,6 +72,7 @@ class LivePage:
         scene.configure_default_lights(cast_shadow=self._shadows)
         self._marks = Marks(scene)
         self._shapes = Shapes(scene)
+        self._touched = Touched(scene)
         self._handle = Handle(scene, self.link, self.clients)
         self._panel = Panel(gui, Tuner(self.link, self.clients), self.folder)
         self._panel.simulated(False)  # until a simulation answers
@@ -111,9 +113,11 @@ class LivePage:
         self._shapes.build(model, seen.parameters)
         self._shapes.capsules_shown = self._panel.show_capsules
         self._shapes.update(command)
-        self._handle.update(np.array(command["p_tcp"]), np.array(command["R_tcp"]), now, self._simulated)
+        p_tcp, R_tcp = np.array(command["p_tcp"]), np.array(command["R_tcp"])
+        self._handle.update(p_tcp, R_tcp, now, self._simulated)
+        self._touched.update(p_tcp, R_tcp, np.array(command["wrench_tcp"][:3]))
         self._panel.show(seen.parameters)
-        self._panel.views.p_tcp = np.array(command["p_tcp"])
+        self._panel.views.p_tcp = p_tcp
         timing = (seen.worst_period, seen.worst_latency)
         self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
         if now - self._status_at > STATUS_S:
@@ -153,6 +157,7 @@ class LivePage:
         if not answer.accepted:
             if answer.code == Code.UNKNOWN_KIND:
                 self._simulated = self._restless = False
+                self._touched.shapes = []
                 self._panel.simulated(False)
             return
         scene = json.loads(answer.text)
@@ -161,3 +166,4 @@ class LivePage:
         if scene["revision"] != self._scene_revision:
             self._scene_revision = scene["revision"]
             self._marks.environment(scene["shapes"])
+            self._touched.shapes, self._touched.tip = scene["shapes"], scene["tip"]

@@ -171,7 +171,8 @@ class Panel:
             self._tuner.clients.tell(client, UNDO, "there is nothing to undo", False)
         else:
             title = "Undone" if button == UNDO else "Defaults"
-            self._tuner.change(changes, self._tuner.tell(client, title, also_good=True), undoable=button != UNDO)
+            told = self._tuner.tell(client, title, also_good=True)
+            self._tuner.change_if_agreed(client, changes, told, undoable=button != UNDO)
 
     def _everything(self, gui: Any) -> None:
         for i, (title, names) in enumerate(GROUPS.items()):

@@ -12,8 +12,8 @@ from ur_admittance.params import Parameters
 
 Array = NDArray[np.float64]
 
-WINDOWS = {"5 s": 5.0, "10 s": 10.0, "30 s": 30.0, "60 s": 60.0}
-FIRST_WINDOW = "10 s"
+WINDOWS = {"5": 5.0, "10": 10.0, "30": 30.0, "60": 60.0}  # [s]
+FIRST_WINDOW = "10"
 LONGEST_S = max(WINDOWS.values())
 SAMPLE_HZ = 30.0
 POINTS_PER_S = 2400.0  # drawn: a longer window is drawn less often
@@ -29,7 +29,7 @@ class Plots:
         self.paused = gui.add_checkbox(
             "Pause", False, hint="Freeze the curves. Drag sideways in a plot to zoom, double-click to zoom out."
         )
-        self._window = gui.add_button_group("Window", tuple(WINDOWS), hint="How far back the curves go.")
+        self._window = gui.add_button_group("Window [s]", tuple(WINDOWS), hint="How far back the curves go.")
         self._span = WINDOWS[FIRST_WINDOW]
         self._curves = {
             "force": _Curve(gui, "Force on the tool [N]", AXES, (-8.0, 8.0)),
