@@ -33,7 +33,7 @@ FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks
 STATUS_S = 0.2
 SCENE_S = 1.0  # how often a simulation is asked what there is to touch
-CONTROL_WIDTH, PLOT_WIDTH = 400, 340  # [px]
+CONTROL_WIDTH, PLOT_WIDTH = 400, 352  # [px]
 
 
 class LivePage:
@@ -55,6 +55,7 @@ class LivePage:
         self._arm: Arm | None = None
         self._model: RobotModel | None = None
         self._shown: tuple[Any, ...] = ()
+        self._tool: list[list[float]] = []  # how a simulation says that its tool looks
         self._simulated = self._restless = False
         self._scene_revision = -1
         self._status_at = self._scene_at = -1e9
@@ -140,15 +141,15 @@ class LivePage:
 
     def _model_of(self, seen: Seen) -> RobotModel:
         """The arm is drawn again when a controller with another arm or tool has taken the name."""
-        tcp = seen.parameters.tool.tcp
-        if self._model is None or self._shown != (seen.model, tcp):
-            self._shown = (seen.model, tcp)
+        tcp, tool = seen.parameters.tool.tcp, self._tool
+        if self._model is None or self._shown != (seen.model, tcp, tool):
+            self._shown = (seen.model, tcp, tool)
             self._model = robot_model(seen.model)
             self._panel.surroundings.model = self._panel.views.model = self._model
             if self._arm is not None:
                 self._shapes.clear()
                 self.server.scene.remove_by_name("/arm")
-            self._arm = Arm(self.server.scene, self._model, np.array(tcp[:3]), tip_radius=0.01)
+            self._arm = Arm(self.server.scene, self._model, tool, np.array(tcp[:3]))
         return self._model
 
     def _ask_scene(self) -> None:
@@ -157,12 +158,13 @@ class LivePage:
         if not answer.accepted:
             if answer.code == Code.UNKNOWN_KIND:
                 self._simulated = self._restless = False
-                self._touched.shapes = []
+                self._touched.shapes, self._tool = [], []
                 self._panel.simulated(False)
             return
         scene = json.loads(answer.text)
         self._simulated, self._restless = True, scene["restless"]
-        self._panel.simulated(True)
+        self._tool = scene["tool"]
+        self._panel.simulated(True, scene["choice"])
         if scene["revision"] != self._scene_revision:
             self._scene_revision = scene["revision"]
             self._marks.environment(scene["shapes"])

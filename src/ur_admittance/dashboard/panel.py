@@ -94,10 +94,13 @@ class Panel:
     def show_capsules(self) -> bool:
         return bool(self._capsules.value)
 
-    def simulated(self, yes: bool) -> None:
-        """Whether to offer what only a simulation can do; any other arm is pushed by real hands."""
+    def simulated(self, yes: bool, tools: dict[str, Any] | None = None) -> None:
+        """Whether to offer what only a simulation can do; any other arm is pushed by real hands.
+
+        tools: the simulation can become another arm with one of these; name -> TCP [m]."""
         for handle in self._simulated_only:
             handle.visible = yes
+        self.surroundings.offer(tools or {})
 
     def _requests(self, gui: Any) -> None:
         words = "Active, it yields to forces; otherwise it holds still."

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.dashboard.knobs import Tuner
-from ur_admittance.model import RobotModel
+from ur_admittance.model import MODEL_NAMES, RobotModel
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.params import Parameters
 
@@ -82,6 +82,15 @@ class SurroundingsTab:
         home = gui.add_button("Bring the arm home", icon="home")
         note = gui.add_markdown("Objects appear in front of the tool or below it, wherever it is now.")
         self.inputs = [self._situation, self._words, self._hardness, load, home, note]
+        words = "The simulation starts over with this arm; the page is without a connection for a moment."
+        self._robot = gui.add_dropdown("Robot", MODEL_NAMES, initial_value="ur5e", hint=words)
+        self._tool = gui.add_dropdown("Tool", ("probe",), hint="Its mass, centre of mass, tip and look.")
+        self._tcp = gui.add_vector3("TCP [m]", (0.0, 0.0, 0.15), step=0.005, hint="From the flange.")
+        change = gui.add_button("Use this arm", icon="refresh", hint=words)
+        self._choice = [self._robot, self._tool, self._tcp, change]
+        self._tools: dict[str, Any] = {}
+        self._tool.on_update(self._tool_chosen)
+        tuner.on_click(change, lambda client, _: self._change_arm(client))
         self.model: RobotModel | None = None  # of the arm that is shown
         self._situation.on_update(self._chosen)
         tuner.on_click(load, lambda client, _: self._load(client))
@@ -90,6 +99,22 @@ class SurroundingsTab:
     def _chosen(self, event: Any) -> None:
         chosen = SITUATIONS[self._situation.value]
         self._words.content, self._hardness.value = chosen.sentence, chosen.stiffness
+
+    def offer(self, tools: dict[str, Any]) -> None:
+        """Another arm, with one of these tools (name -> TCP [m]); none: there is no choice."""
+        if tools and tools != self._tools:
+            self._tool.options = tuple(tools)
+        self._tools = tools
+        for handle in self._choice:
+            handle.visible = bool(tools)
+
+    def _tool_chosen(self, event: Any) -> None:
+        if event.client is not None:
+            self._tcp.value = tuple(self._tools[self._tool.value])
+
+    def _change_arm(self, client: Any) -> None:
+        wanted = {"model": self._robot.value, "tool": self._tool.value, "tcp": list(self._tcp.value)}
+        self._tuner.link.post({"arm": wanted}, self._tuner.tell(client, "Arm", also_good=True))
 
     def _load(self, client: Any) -> None:
         name, tuner = self._situation.value, self._tuner
