@@ -163,8 +163,8 @@ def visit(browser):
     """visit(url) opens the page in a browser of its own; at the end no page may have complained or left the host."""
     opened = []
 
-    def open_page(url):
-        context = browser.new_context(viewport={"width": 1000, "height": 620})
+    def open_page(url, width=1000, height=620):
+        context = browser.new_context(viewport={"width": width, "height": height})
         tab = context.new_page()
         tab.complaints, tab.requests = [], []
         tab.on("console", lambda m: tab.complaints.append(m.text) if m.type == "error" else None)

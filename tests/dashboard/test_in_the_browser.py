@@ -137,6 +137,73 @@ def test_a_fault_is_told_in_words_and_can_be_reset(demo, visit, press, eventuall
     eventually(lambda: demo.mode == ACTIVE)
 
 
+def test_a_number_with_a_letter_is_refused_as_a_whole(demo, visit, eventually):
+    tab = visit(demo.url)
+    field = number_beside(tab, "Mass")
+    field.focus()
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("1e30")
+    tab.get_by_text("cannot be in a number").wait_for()
+    eventually(lambda: field.input_value() == "8")
+    eventually(lambda: demo.parameter("admittance", "mass")[0] == 8.0)
+
+
+def test_a_change_can_be_undone_and_the_defaults_come_back(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    press(tab, "Honey")
+    eventually(lambda: demo.parameter("admittance", "damping_ratio")[0] == 3.0)
+    tab.wait_for_timeout(500)
+    press(tab, "Undo")
+    eventually(lambda: demo.parameter("admittance", "damping_ratio")[0] == 0.8)
+    demo.send({"set": {"admittance.mass": [20.0] * 6}})
+    press(tab, "Defaults")
+    eventually(lambda: demo.parameter("admittance", "mass") == [8.0] * 3 + [0.8] * 3)
+
+
+def test_trying_again_and_again_leaves_the_arm_near_home(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    press(tab, "Light")
+    eventually(lambda: abs(demo.command["twist"][1]) > 0.05)
+    first = np.sign(demo.command["twist"][1])
+    tab.wait_for_timeout(2500)
+    press(tab, "Light")
+    eventually(lambda: first * demo.command["twist"][1] < -0.05)
+
+
+def test_a_push_about_an_axis_turns_the_tool_about_it(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    press(tab, "about z")
+    eventually(lambda: demo.command["twist"][5] > 0.1)
+    assert np.linalg.norm(demo.command["twist"][:3]) < 0.05
+
+
+def test_a_preset_that_moves_by_itself_asks_first_and_values_come_as_a_file(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    tab.get_by_role("tab", name="Files").click(force=True)
+    tab.locator("label", has_text="Preset").locator("xpath=ancestor::div[2]").locator("input").first.click()
+    tab.get_by_role("option", name="surface_following").click()
+    press(tab, "Load preset")
+    tab.get_by_text("The arm will move by itself").first.wait_for()
+    tab.get_by_text("without a push the tool moves along").first.wait_for()
+    tab.get_by_role("button", name="Cancel").click()
+    with tab.expect_download() as download:
+        press(tab, "Download parameters")
+    assert load_parameters(download.value.path()).admittance.desired_wrench == (0.0,) * 6
+    assert demo.parameter("admittance", "desired_wrench") == [0.0] * 6
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_on_a_phone_nothing_covers_the_view(demo, visit, width, height):
+    tab = visit(demo.url, width, height)
+    tab.wait_for_timeout(1000)
+    view = tab.locator("canvas").first.bounding_box()
+    stop, status = (tab.locator(name).bounding_box() for name in ("#stop-everything", ".arm-status"))
+    assert min(view["width"], view["height"]) > 380
+    beside = status["x"] >= view["x"] + view["width"] or status["y"] >= view["y"] + view["height"]
+    assert beside, "the panel is next to the view"
+    assert stop["x"] + stop["width"] <= view["x"] + view["width"], "STOP is over the view, not over the panel"
+
+
 def press_on_a_table(demo, tab, press, eventually):
     tab.get_by_role("tab", name="Surroundings").click(force=True)
     tab.locator("label", has_text="Situation").locator("xpath=ancestor::div[2]").locator("input").first.click()
