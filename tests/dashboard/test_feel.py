@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.core.records import COMMAND, Limit, Mode, new
 from ur_admittance.dashboard.feel import FEELS, effect, feel_changes
 from ur_admittance.dashboard.knobs import hint
@@ -69,6 +70,13 @@ def test_the_page_tells_of_a_force_sensor_that_was_dropped():
     page = status_html(command, "active; the first force sensor is silent", "ur5e", "")
     assert "The first force sensor is silent. Nothing pushes the tool" in page
     assert "silent" not in status_html(command, "active", "ur5e", "")
+
+
+def test_the_page_says_what_the_arm_does_by_itself():
+    command = new(COMMAND)[0]
+    command["mode"] = Mode.ACTIVE
+    motion = own_motion_of(Parameters().changed(changes_of(SITUATIONS["Follow a slope"])))
+    assert "Without a push the tool moves along -z" in status_html(command, "active", "ur5e", "", motion=motion)
 
 
 def test_a_capsule_is_drawn_where_it_is():

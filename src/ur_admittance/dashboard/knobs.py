@@ -41,6 +41,7 @@ class Tuner:
         self.link, self.clients = link, clients
         self.flat: Flat = {}  # what the controller uses now; empty until it is seen
         self.parameters: Parameters | None = None
+        self.motion = ""  # what they make the arm do without a push
         self._knobs: list[Knob] = []
         self._before: deque[Flat] = deque(maxlen=MOST_UNDONE)  # what each change has replaced
         self._changed_at = -1e9
@@ -66,7 +67,7 @@ class Tuner:
             self.change(changes, on_answer, undoable)
 
         motion = own_motion_of(self.parameters.changed(changes)) if self.parameters is not None else ""
-        if motion:
+        if motion not in ("", self.motion):
             text = f"With these values, {motion}."
             self.question(client, "The arm will move by itself", text, "Let it move", send)
         else:
@@ -80,7 +81,7 @@ class Tuner:
         """Show in every input what the controller uses; True if that has changed."""
         if parameters is self.parameters:
             return False
-        self.parameters = parameters
+        self.parameters, self.motion = parameters, own_motion_of(parameters)
         self.flat = {name: list(v) if isinstance(v, tuple) else v for name, v in parameters.flat().items()}
         for knob in self._knobs:
             knob.show(self.flat)

@@ -126,7 +126,7 @@ class LivePage:
             recording = self.folder.recording.name if self.folder.recording else ""
             leader = int(seen.record["loop"]["leader"])
             self._panel.status.content = status_html(
-                command, seen.reason, model.name, recording, self._restless, leader
+                command, seen.reason, model.name, recording, self._restless, leader, self._panel.motion
             )
         if now - self._scene_at > SCENE_S and (self._scene_thread is None or not self._scene_thread.is_alive()):
             self._scene_at = now

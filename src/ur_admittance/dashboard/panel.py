@@ -9,6 +9,7 @@ from ur_admittance.dashboard.files import FilesTab, Folder, default_tuning
 from ur_admittance.dashboard.knobs import Tuner, build, table_knobs, workspace_knobs
 from ur_admittance.dashboard.surroundings import SurroundingsTab, home_pose
 from ur_admittance.dashboard.views import Views
+from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
 from ur_admittance.runtime.requests import Code
@@ -91,6 +92,11 @@ class Panel:
                 self._effects[key].content = effect_html(text, COLOURS[key])
 
     @property
+    def motion(self) -> str:
+        """What the controller's values make the arm do without a push, in words."""
+        return self._tuner.motion
+
+    @property
     def show_capsules(self) -> bool:
         return bool(self._capsules.value)
 
@@ -137,7 +143,8 @@ class Panel:
         knobs, self._effects = sliders(gui)
         for knob in knobs:
             self._tuner.watch(knob)
-        self._tuner.on_click(gui.add_button_group("Values", (UNDO, DEFAULTS), hint=UNDO_WORDS), self._back)
+        values, tuner = gui.add_button_group("Values", (UNDO, DEFAULTS), hint=UNDO_WORDS), self._tuner
+        tuner.on_click(values, lambda client, name: tuner.safely(client, name, lambda: self._back(client, name)))
         names = tuple(PUSHES)
         labels = (f"Push {PUSH_N:g} N", "", f"Turn {PUSH_NM:g} Nm", "")
         words = f"The simulated hand pushes or turns the tool for {PUSH_S:g} s; x forward, y left, z up."
@@ -168,14 +175,13 @@ class Panel:
 
         self._tuner.change(feel_changes(name, self._tuner.flat), then_push)
 
-    def _back(self, client: Any, button: str) -> None:
+    def _back(self, client: Any, button: str) -> str:
         changes = self._tuner.undone() if button == UNDO else default_tuning()
         if changes is None:
-            self._tuner.clients.tell(client, UNDO, "there is nothing to undo", False)
-        else:
-            title = "Undone" if button == UNDO else "Defaults"
-            told = self._tuner.tell(client, title, also_good=True)
-            self._tuner.change_if_agreed(client, changes, told, undoable=button != UNDO)
+            raise UrAdmittanceError("there is nothing to undo")
+        told = self._tuner.tell(client, button, also_good=True)
+        self._tuner.change_if_agreed(client, changes, told, undoable=button != UNDO)
+        return ""  # the controller's answer follows
 
     def _everything(self, gui: Any) -> None:
         for i, (title, names) in enumerate(GROUPS.items()):

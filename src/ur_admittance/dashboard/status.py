@@ -38,8 +38,15 @@ RESTLESS = "A simulated hand pushes the tool to and fro until you take over: dra
 
 
 def status_html(
-    command: Any, reason: str, model: str, recording: str, restless: bool = False, leader: int = Leader.NOBODY
+    command: Any,
+    reason: str,
+    model: str,
+    recording: str,
+    restless: bool = False,
+    leader: int = Leader.NOBODY,
+    motion: str = "",
 ) -> str:
+    """motion: what the arm does without a push (control/own_motion.py)."""
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
     if mode == Mode.ACTIVE and leader != Leader.NOBODY:
@@ -48,6 +55,8 @@ def status_html(
     remark = reason.removeprefix(f"{mode.name.lower()}; ")  # about the force sensors
     if remark != reason:
         second = f"{remark[:1].upper()}{remark[1:]}. {second}"
+    if motion and mode == Mode.ACTIVE:
+        second += f" {motion[:1].upper()}{motion[1:]}."
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
