@@ -20,7 +20,7 @@ import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-from ur_admittance.dashboard.page import CAMERA, FIELD_OF_VIEW, LOOK_AT
+from ur_admittance.dashboard.views import CAMERA, FIELD_OF_VIEW, LOOK_AT
 from ur_admittance.runtime.mailbox import send
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 

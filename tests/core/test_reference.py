@@ -98,6 +98,17 @@ def test_desired_wrench_is_what_the_surface_gives(ideal_arm):
     assert force.max() < 12.0
 
 
+def test_a_target_pose_leads_along_the_surface_and_never_off_it(ideal_arm):
+    """The target is 5 cm over the wall: the arm goes sideways to it, and still presses with what it is asked for."""
+    arm = ideal_arm(**FORCE)
+    wall, (R, p) = Wall(arm, 1e4), arm.pose()
+    arm.target = (1, p + [0.0, 0.1, 0.05], R)
+    force = wall.run(6.0)
+    assert force[-1] == pytest.approx(10.0, abs=0.1)
+    assert arm.pose()[1][1] - p[1] == pytest.approx(0.1, abs=1e-4)
+    assert arm.s["target_active"] == 0, "it counts as reached"
+
+
 def test_reference_wrench_adds_to_the_desired_one_at_a_limited_rate(ideal_arm):
     arm = ideal_arm(**FORCE)
     wall = Wall(arm, 1e4)

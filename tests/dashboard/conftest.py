@@ -117,15 +117,29 @@ operate(controller, robot, clock, model=arm.name, name=sys.argv[1], priority=Non
 
 
 @pytest.fixture
-def bare_loop():
-    """The name of a loop that understands what every loop understands, and nothing of a simulation."""
+def start_loop():
+    """start_loop(name) -> process of a loop that understands what every loop does, and nothing of a simulation."""
+    processes = []
+
+    def start(name):
+        command = [sys.executable, "-c", BARE_LOOP, name]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
+        processes.append(process)
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in processes:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.fixture
+def bare_loop(start_loop):
+    """The name of such a loop."""
     name = unique_name()
-    command = [sys.executable, "-c", BARE_LOOP, name]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
-    assert process.stdout.readline() == "ready\n"
-    yield name
-    process.terminate()
-    process.communicate(timeout=20)
+    start_loop(name)
+    return name
 
 
 @pytest.fixture(scope="package")
@@ -149,8 +163,8 @@ def visit(browser):
     """visit(url) opens the page in a browser of its own; at the end no page may have complained or left the host."""
     opened = []
 
-    def open_page(url):
-        context = browser.new_context(viewport={"width": 1000, "height": 620})
+    def open_page(url, width=1000, height=620):
+        context = browser.new_context(viewport={"width": width, "height": height})
         tab = context.new_page()
         tab.complaints, tab.requests = [], []
         tab.on("console", lambda m: tab.complaints.append(m.text) if m.type == "error" else None)
@@ -196,7 +210,7 @@ def press():
 @pytest.fixture
 def on_screen():
     """on_screen(tab, p) -> x, y of a point [m] of the base frame, seen by the page's first camera."""
-    from ur_admittance.dashboard.page import CAMERA, FIELD_OF_VIEW, LOOK_AT
+    from ur_admittance.dashboard.views import CAMERA, FIELD_OF_VIEW, LOOK_AT
 
     def project(tab, p):
         box = tab.locator("canvas").first.bounding_box()

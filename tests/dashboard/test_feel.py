@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.core.records import COMMAND, Limit, Mode, new
 from ur_admittance.dashboard.feel import FEELS, effect, feel_changes
 from ur_admittance.dashboard.knobs import hint
@@ -10,6 +11,7 @@ from ur_admittance.dashboard.panel import GROUPS, LIMITS
 from ur_admittance.dashboard.shapes import capsule
 from ur_admittance.dashboard.status import direction, happening, status_html
 from ur_admittance.dashboard.surroundings import SITUATIONS, changes_of
+from ur_admittance.dashboard.touched import nearest, touching
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.look import tubes
 from ur_admittance.params import Parameters
@@ -70,6 +72,13 @@ def test_the_page_tells_of_a_force_sensor_that_was_dropped():
     assert "silent" not in status_html(command, "active", "ur5e", "")
 
 
+def test_the_page_says_what_the_arm_does_by_itself():
+    command = new(COMMAND)[0]
+    command["mode"] = Mode.ACTIVE
+    motion = own_motion_of(Parameters().changed(changes_of(SITUATIONS["Follow a slope"])))
+    assert "Without a push the tool moves along -z" in status_html(command, "active", "ur5e", "", motion=motion)
+
+
 def test_a_capsule_is_drawn_where_it_is():
     start, end = np.array([0.1, 0.2, 0.3]), np.array([-0.2, 0.2, 0.5])
     for last in (end, start):  # a ball, too
@@ -86,3 +95,22 @@ def test_every_arm_can_be_drawn(name):
     parts = tubes(model)
     assert {part.link for part in parts} == {0, 1, 2, 3, 4, 5, 6}
     assert all(0.01 < part.radius < 0.5 for part in parts)
+
+
+@pytest.mark.parametrize(
+    ("shape", "distance", "normal"),
+    [
+        (["plane", [1, 1, 0], [0, 0, 0.2], [1, 0, 0, 0]], 0.1, [0, 0, 1]),
+        (["box", [0.1, 0.1, 0.1], [0.5, 0, 0.3], [1, 0, 0, 0]], 0.4, [-1, 0, 0]),
+        (["box", [0.1, 0.1, 0.1], [0.02, 0, 0.3], [1, 0, 0, 0]], -0.08, [-1, 0, 0]),
+        (["cylinder", [0.1, 0.5, 0], [0, 0, 0], [0.5**0.5, 0.5**0.5, 0, 0]], 0.2, [0, 0, 1]),  # it lies along y
+    ],
+)
+def test_the_place_that_is_touched_is_the_nearest_of_the_surface(shape, distance, normal):
+    p = np.array([0.0, 0.0, 0.3])
+    found, point, outward = nearest(shape, p)
+    assert found == pytest.approx(distance)
+    assert outward == pytest.approx(normal, abs=1e-9)
+    assert point == pytest.approx(p - distance * np.array(normal), abs=1e-9)
+    assert touching([shape], p, distance - 0.01) is None, "a smaller tip does not reach it"
+    assert touching([shape], p, distance + 0.001)[0] == pytest.approx(point)

@@ -139,3 +139,10 @@ def test_the_page_process_does_not_load_the_controller(page):
     maps = Path(f"/proc/{page.pid}/maps").read_text()
     for library in ("llvmlite", "libmujoco"):
         assert library not in maps
+
+
+def test_a_script_of_another_page_cannot_stop_the_arm(page):
+    assert ask(page, "/pulse")[2] == b'{"loop": false}'
+    assert ask(page, "/stop")[0] == 404, "no header: an image or a link of any page could ask for it"
+    assert ask(page, "/stop", X_Stop="arm")[0] == 200
+    assert ask(page, "/stop", X_Stop="arm", Origin="http://example.com")[0] == 403

@@ -1,5 +1,7 @@
 """What somebody does in the browser, and what the controller makes of it."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -135,6 +137,73 @@ def test_a_fault_is_told_in_words_and_can_be_reset(demo, visit, press, eventuall
     eventually(lambda: demo.mode == ACTIVE)
 
 
+def test_a_number_with_a_letter_is_refused_as_a_whole(demo, visit, eventually):
+    tab = visit(demo.url)
+    field = number_beside(tab, "Mass")
+    field.focus()
+    tab.keyboard.press("Control+a")
+    tab.keyboard.type("1e30")
+    tab.get_by_text("cannot be in a number").wait_for()
+    eventually(lambda: field.input_value() == "8")
+    eventually(lambda: demo.parameter("admittance", "mass")[0] == 8.0)
+
+
+def test_a_change_can_be_undone_and_the_defaults_come_back(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    press(tab, "Honey")
+    eventually(lambda: demo.parameter("admittance", "damping_ratio")[0] == 3.0)
+    tab.wait_for_timeout(500)
+    press(tab, "Undo")
+    eventually(lambda: demo.parameter("admittance", "damping_ratio")[0] == 0.8)
+    demo.send({"set": {"admittance.mass": [20.0] * 6}})
+    press(tab, "Defaults")
+    eventually(lambda: demo.parameter("admittance", "mass") == [8.0] * 3 + [0.8] * 3)
+
+
+def test_trying_again_and_again_leaves_the_arm_near_home(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    press(tab, "Light")
+    eventually(lambda: abs(demo.command["twist"][1]) > 0.05)
+    first = np.sign(demo.command["twist"][1])
+    tab.wait_for_timeout(2500)
+    press(tab, "Light")
+    eventually(lambda: first * demo.command["twist"][1] < -0.05)
+
+
+def test_a_push_about_an_axis_turns_the_tool_about_it(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    press(tab, "about z")
+    eventually(lambda: demo.command["twist"][5] > 0.1)
+    assert np.linalg.norm(demo.command["twist"][:3]) < 0.05
+
+
+def test_a_preset_that_moves_by_itself_asks_first_and_values_come_as_a_file(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    tab.get_by_role("tab", name="Files").click(force=True)
+    tab.locator("label", has_text="Preset").locator("xpath=ancestor::div[2]").locator("input").first.click()
+    tab.get_by_role("option", name="surface_following").click()
+    press(tab, "Load preset")
+    tab.get_by_text("The arm will move by itself").first.wait_for()
+    tab.get_by_text("without a push the tool moves along").first.wait_for()
+    tab.get_by_role("button", name="Cancel").click()
+    with tab.expect_download() as download:
+        press(tab, "Download parameters")
+    assert load_parameters(download.value.path()).admittance.desired_wrench == (0.0,) * 6
+    assert demo.parameter("admittance", "desired_wrench") == [0.0] * 6
+
+
+@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390)])
+def test_on_a_phone_nothing_covers_the_view(demo, visit, width, height):
+    tab = visit(demo.url, width, height)
+    tab.wait_for_timeout(1000)
+    view = tab.locator("canvas").first.bounding_box()
+    stop, status = (tab.locator(name).bounding_box() for name in ("#stop-everything", ".arm-status"))
+    assert min(view["width"], view["height"]) > 380
+    beside = status["x"] >= view["x"] + view["width"] or status["y"] >= view["y"] + view["height"]
+    assert beside, "the panel is next to the view"
+    assert stop["x"] + stop["width"] <= view["x"] + view["width"], "STOP is over the view, not over the panel"
+
+
 def press_on_a_table(demo, tab, press, eventually):
     tab.get_by_role("tab", name="Surroundings").click(force=True)
     tab.locator("label", has_text="Situation").locator("xpath=ancestor::div[2]").locator("input").first.click()
@@ -206,11 +275,19 @@ def test_a_saved_preset_loads_again_and_a_recording_is_written(demo, visit, pres
     eventually(lambda: [p for p in (demo.folder / "recordings").glob("*.mcap") if p.stat().st_size > 1000])
 
 
-def test_the_page_comes_back_after_its_server_was_restarted(demo, visit, eventually, tmp_path):
+def sees_death(tab):
+    """3 s after what the caller has just killed (2.2 s measured); more where the browser draws in software."""
+    tab.locator("#not-connected", has_text="use the robot's own stop").wait_for(timeout=20_000)
+    assert tab.locator("#stop-everything").evaluate("b => getComputedStyle(b).textDecorationLine") == "line-through"
+    assert tab.locator("[data-mode]:visible").count() == 0, "what the arm did last is not what it does"
+
+
+def test_a_page_whose_server_is_killed_looks_dead_and_comes_back_by_itself(demo, visit, eventually, tmp_path):
     with dashboard.start(demo.name, port=0, folder=tmp_path, shadows=False) as page:
         port = int(page.url.rsplit(":", 1)[1].strip("/"))
         tab = visit(page.url)
-    tab.wait_for_timeout(1000)
+        page.process.kill()
+        sees_death(tab)
     values = iter(range(3, 40))
 
     def changes_the_mass():
@@ -220,9 +297,24 @@ def test_the_page_comes_back_after_its_server_was_restarted(demo, visit, eventua
         return demo.parameter("admittance", "mass")[0] == value
 
     with dashboard.start(demo.name, port=port, folder=tmp_path, shadows=False):
+        tab.locator("#not-connected").wait_for(state="hidden")
         eventually(changes_the_mass, 60)
-        tab.complaints.clear()  # the browser reports the connection that was refused in between
-    tab.close()
+        tab.complaints.clear()  # the browser reports the connections that were refused in between
+        tab.close()
+
+
+def test_a_page_whose_loop_is_killed_looks_dead_and_shows_the_next_one(start_loop, visit, tmp_path):
+    name = f"page-killed-{os.getpid()}"
+    loop = start_loop(name)
+    with dashboard.start(name, port=0, folder=tmp_path, shadows=False) as page:
+        tab = visit(page.url)
+        tab.get_by_text("UR10E").wait_for()
+        loop.kill()
+        sees_death(tab)
+        start_loop(name)
+        tab.locator("#not-connected").wait_for(state="hidden")
+        tab.get_by_text("UR10E").wait_for()
+        tab.close()
 
 
 def test_an_arm_that_is_not_simulated_has_the_page_without_the_hand(bare_loop, visit, press, eventually, tmp_path):

@@ -11,6 +11,7 @@ from ur_admittance.apps.scenarios.stage import SERVO, TOOL
 from ur_admittance.apps.simulated_arm import simulated_parameters
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
+from ur_admittance.errors import SimulationError
 from ur_admittance.model import robot_model
 from ur_admittance.runtime.mailbox import Mailbox
 from ur_admittance.simulation import SimulatedRobot, World
@@ -159,3 +160,18 @@ def test_the_largest_scene_fits_into_an_answer(rig):
     rig.say({"environment": {"kind": "hole"}})
     assert rig.scene["revision"] == 2
     assert len(json.dumps(rig.say({"scene": {}}))) < 4000
+
+
+def test_another_arm_ends_the_loop_with_what_is_wanted(rig):
+    assert not rig.answer({"arm": {"model": "ur10e", "tool": "gripper"}}).accepted, "not offered here"
+    live = InteractiveWorld(rig.robot, choice=True)
+    handler = live.handlers["arm"]
+    for bad in ({"model": "ur99", "tool": "probe"}, {"model": "ur5e", "tool": "axe"}, {"model": "ur5e"}, "ur5e",
+                {"model": "ur5e", "tool": "probe", "tcp": [0, 0, 3]}):  # fmt: skip
+        with pytest.raises(SimulationError, match=r"arm.*must be"):
+            handler(rig.controller, bad)
+    assert not live.on_tick(rig.controller)
+    handler(rig.controller, {"model": "ur10e", "tool": "spindle", "tcp": [0.1, 0.0, 0.2]})
+    assert live.on_tick(rig.controller)
+    model, tool = live.wanted
+    assert (model, tool.tool.tcp, tool.tool.mass) == ("ur10e", (0.1, 0.0, 0.2), 2.2)

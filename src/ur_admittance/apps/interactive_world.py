@@ -10,6 +10,7 @@ The messages (runtime/mailbox.py), positions in the base frame:
     {"hand": "let_go"}
     {"push": {"wrench": [6], "seconds": 1.0}}           about the TCP, base axes [N, Nm]
     {"environment": {"kind": "floor", "stiffness": 1e4}}   in front of the tool, where it is now
+    {"arm": {"model": "ur10e", "tool": "gripper"}}      another arm, where that is offered; perhaps "tcp" [m]
     {"scene": {}}                                       answered with what is there, as JSON
 """
 
@@ -23,7 +24,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.apps.pointer_hand import PointerHand
+from ur_admittance.apps.practice_tools import TOOLS, PracticeTool
 from ur_admittance.errors import SimulationError
+from ur_admittance.model import MODEL_NAMES
 from ur_admittance.runtime.interfaces import Controller
 from ur_admittance.runtime.requests import Handler
 from ur_admittance.simulation.environment import Environment
@@ -37,6 +40,7 @@ RAMP_S = 0.05  # rise and fall of a push: a hand is not a hammer
 MAX_PUSH_FORCE, MAX_PUSH_TORQUE, MAX_PUSH_S = 80.0, 10.0, 10.0  # [N], [Nm], [s] under the default over-force stop
 STIFFNESS_RANGE = (100.0, 200e3)  # [N/m] foam to steel; a physics step of 1 ms cannot follow a stiffer contact
 KINDS = ("none", "floor", "wall", "incline", "cylinder", "hole")
+FARTHEST_TCP = 0.5  # [m] from the flange
 INCLINE_RAD = math.radians(15.0)
 IDLE_PUSH_N, IDLE_PUSH_S, IDLE_EVERY_S = 12.0, 0.9, 1.8  # what a restless hand does until somebody takes over
 
@@ -51,16 +55,22 @@ class InteractiveWorld:
     """Handlers for the mailbox, and what they leave to be done in every cycle.
 
     restless: the hand pushes back and forth by itself until the first message, so that a newcomer sees something move.
+    tool: what is drawn; choice: another arm may be asked for. The loop then ends, and `wanted` has the answer.
     """
 
-    def __init__(self, robot: SimulatedRobot, restless: bool = False) -> None:
-        self.robot = robot
+    def __init__(
+        self, robot: SimulatedRobot, restless: bool = False, tool: PracticeTool = TOOLS["probe"], choice: bool = False
+    ) -> None:
+        self.robot, self.tool = robot, tool
+        self.wanted: tuple[str, PracticeTool] | None = None
         self.handlers: dict[str, Handler] = {
             "hand": self._hand,
             "push": self._push,
             "environment": self._environment,
             "scene": self._scene,
         }
+        if choice:
+            self.handlers["arm"] = self._arm
         self.restless = restless
         self._living: PointerHand | None = None
         self._push_ends = math.inf
@@ -69,13 +79,15 @@ class InteractiveWorld:
         self._revision = 1
         PointerHand(robot.world).rehearse()
 
-    def on_tick(self, controller: Controller) -> None:
+    def on_tick(self, controller: Controller) -> bool:
+        """True ends the loop."""
         now = self.robot.world.time
         if now >= self._push_ends or now >= self._hand_ends:
             self._let_go()
         if self.restless and now >= self._idle_next:
             self._start_push(np.array([0.0, self._idle_sign * IDLE_PUSH_N, 0.0, 0.0, 0.0, 0.0]), IDLE_PUSH_S)
             self._idle_next, self._idle_sign = now + IDLE_EVERY_S, -self._idle_sign
+        return self.wanted is not None
 
     # the messages
 
@@ -126,6 +138,23 @@ class InteractiveWorld:
             return "free space"
         return f"{environment.kind} of {environment.stiffness:g} N/m, {1e3 * environment.gap:g} mm in front of the tool"
 
+    def _arm(self, controller: Controller, value: Any) -> str:
+        if not isinstance(value, dict) or not {"model", "tool"} <= set(value) <= {"model", "tool", "tcp"}:
+            raise SimulationError('arm: must be an object with "model", "tool" and perhaps "tcp" [m].')
+        model, name = value["model"], value["tool"]
+        if model not in MODEL_NAMES:
+            raise SimulationError(f"arm.model = {str(model)[:40]}: must be one of {', '.join(MODEL_NAMES)}.")
+        if name not in TOOLS:
+            raise SimulationError(f"arm.tool = {str(name)[:40]}: must be one of {', '.join(TOOLS)}.")
+        tool = TOOLS[name]
+        if "tcp" in value:
+            x, y, z = _vector("arm.tcp", value["tcp"], 3).tolist()
+            if not math.hypot(x, y, z) <= FARTHEST_TCP:
+                raise SimulationError(f"arm.tcp: {math.hypot(x, y, z):.3g} m: must be at most {FARTHEST_TCP:g} m.")
+            tool = tool.with_tcp((x, y, z))
+        self.wanted = model, tool
+        return f"changing to a {model} with a {name}"
+
     def _scene(self, controller: Controller, value: Any) -> str:
         world = self.robot.world
         scene = {
@@ -134,6 +163,8 @@ class InteractiveWorld:
             "stiffness": world.environment.stiffness,
             "shapes": _shapes(world),
             "tip": world.tool.radius,
+            "tool": [[*start, *end, radius] for start, end, radius in self.tool.drawn()],
+            "choice": {name: tool.tool.tcp for name, tool in TOOLS.items()} if "arm" in self.handlers else {},
             "restless": self.restless,
         }
         return json.dumps(scene, separators=(",", ":"))

@@ -55,6 +55,7 @@ def demo(
                 parameters,
                 name=name,
                 restless=not calm,
+                choice=True,
                 duration=duration,
                 priority=LOOP_PRIORITY if realtime else None,
                 say=say,

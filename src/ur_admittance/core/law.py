@@ -126,16 +126,38 @@ def desired_twist(p, s, u, twist):
     error, velocity, R = vec3(), vec3(), mat3()
     for i in range(3):
         error[i] = u.target_position[i] - s.p_ref[i]
+    leave_pressing_axes(p, s, 0, error)
     distance = approach(error, TARGET_SPEED * p.max_velocity[0], 0.5 * p.max_acceleration[0], velocity)
     for i in range(3):
         twist[i] += velocity[i]
     multiply_transposed(u.target_rotation, s.R_ref, R)
     log_so3(R, error)
+    leave_pressing_axes(p, s, 3, error)
     angle = approach(error, TARGET_SPEED * p.max_velocity[1], 0.5 * p.max_acceleration[1], velocity)
     for i in range(3):
         twist[3 + i] += velocity[i]
     if distance < REACHED and angle < REACHED:
         s.target_active = 0
+
+
+@kernel
+def leave_pressing_axes(p, s, first, error):
+    """Along an axis that presses, the surface says where the tool is: a target there would hold the tool off it.
+
+    error: to the target, base axes; first: 0 for its position, 3 for its orientation."""
+    pressing = False
+    for i in range(first, first + 3):
+        if p.force_axes[i] != 0.0 and s.desired_wrench[i] != 0.0:
+            pressing = True
+    if not pressing:
+        return
+    R, along = mat3(), vec3()
+    control_axes(p, s, R)
+    rotate_back(R, error, along)
+    for i in range(3):
+        if p.force_axes[first + i] != 0.0 and s.desired_wrench[first + i] != 0.0:
+            along[i] = 0.0
+    rotate(R, along, error)
 
 
 @kernel

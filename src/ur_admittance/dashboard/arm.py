@@ -14,13 +14,15 @@ from ur_admittance.recording.messages import quaternion
 Array = NDArray[np.float64]
 
 SEGMENTS = 40  # of a circle
+TIP = 0.01  # [m] radius of a tip of which nothing is known
 ROOT = "/arm"
 
 
 class Arm:
     """``move(q)`` shows the arm at the joint angles q [rad]."""
 
-    def __init__(self, scene: Any, model: RobotModel, p_flange_tcp: Array, tip_radius: float) -> None:
+    def __init__(self, scene: Any, model: RobotModel, tool: list[list[float]], p_flange_tcp: Array) -> None:
+        """tool: cylinders [start (3), end (3), radius] in the flange frame; none: a rod to the TCP."""
         self._joints = []
         parts = defaultdict(list)
         for tube in tubes(model):
@@ -36,7 +38,8 @@ class Arm:
             _add(scene, f"{name}/look", parts[i + 1])
         R, p = model.chain_rotation[6], model.chain_position[6]
         scene.add_frame(f"{name}/flange", show_axes=False, wxyz=wxyz(R), position=p)
-        _add(scene, f"{name}/flange/tool", _tool(p_flange_tcp, tip_radius))
+        parts_of_tool = [Tube(6, np.array(t[:3]), np.array(t[3:6]), t[6], DARK) for t in tool] or _rod(p_flange_tcp)
+        _add(scene, f"{name}/flange/tool", parts_of_tool)
 
     def move(self, q: Array) -> None:
         for joint, angle in zip(self._joints, np.asarray(q).tolist(), strict=True):
@@ -48,7 +51,7 @@ def wxyz(R: Array) -> tuple[float, float, float, float]:
     return w, x, y, z
 
 
-def _tool(p_flange_tcp: Array, tip_radius: float) -> list[Tube]:
+def _rod(p_flange_tcp: Array) -> list[Tube]:
     """A disc for the sensor and a rod to the TCP."""
     length = float(np.linalg.norm(p_flange_tcp))
     if length < 0.02:
@@ -57,7 +60,7 @@ def _tool(p_flange_tcp: Array, tip_radius: float) -> list[Tube]:
     disc = 0.012 * along
     return [
         Tube(6, np.zeros(3), disc, 0.034, STEEL),
-        Tube(6, disc, p_flange_tcp - tip_radius * along, 0.8 * tip_radius, DARK),
+        Tube(6, disc, p_flange_tcp - TIP * along, 0.8 * TIP, DARK),
     ]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 from ur_admittance.dashboard.knobs import Tuner
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import PRESETS, Parameters, load_parameters, preset
-from ur_admittance.params.yaml import save_parameters
+from ur_admittance.params.yaml import dump_parameters, save_parameters
 from ur_admittance.recording.recorder import RecorderProcess
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,39}")
@@ -18,7 +18,24 @@ TUNING = (
     "admittance.", "contact.", "tracking.", "control_frame", "task_rotation", "max_", "workspace.", "region_",
     "joint_limits.", "velocity_scale_factor", "safety.",
 )  # fmt: skip
+NONE = "none yet"
 FILTER = ("admittance.filter_coefficient", "admittance.filter_cutoff_hz")
+
+
+LARGEST_DOWNLOAD = 200_000_000  # [bytes] through the browser's memory
+
+
+def default_tuning() -> dict[str, Any]:
+    """The defaults of everything that a preset may change."""
+    return _tuning(Parameters())
+
+
+def _tuning(parameters: Parameters) -> dict[str, Any]:
+    return {
+        key: value
+        for key, value in parameters.flat().items()
+        if key.startswith(TUNING) and not (value is None and key in FILTER)
+    }
 
 
 class Folder:
@@ -54,13 +71,25 @@ class Folder:
             if not path.is_file():
                 raise UrAdmittanceError(f"preset {name}: there is no {path}")
             parameters = load_parameters(path)
-        return {
-            key: value
-            for key, value in parameters.flat().items()
-            if key.startswith(TUNING) and not (value is None and key in FILTER)
-        }
+        return _tuning(parameters)
 
     # recordings
+
+    def recordings(self) -> list[str]:
+        """Names of the complete ones, newest first."""
+        running = self.recording.stem if self.recording else ""
+        found = (path.stem for path in (self.root / "recordings").glob("*.mcap"))
+        return sorted((name for name in found if NAME.fullmatch(name) and name != running), reverse=True)
+
+    def read_recording(self, name: str) -> tuple[str, bytes]:
+        """File name and content."""
+        path = self._place("recordings", name, ".mcap")
+        try:
+            if path.stat().st_size > LARGEST_DOWNLOAD:
+                raise UrAdmittanceError(f"{path.name} is larger than {LARGEST_DOWNLOAD // 1_000_000} MB: copy {path}")
+            return path.name, path.read_bytes()
+        except OSError as error:
+            raise UrAdmittanceError(f"{path}: cannot be read ({error.strerror})") from None
 
     @property
     def recording(self) -> Path | None:
@@ -112,20 +141,44 @@ class FilesTab:
             color="red",
             hint="Every cycle, for Foxglove, PlotJuggler and replay.",
         )
+        self._recordings = gui.add_dropdown("Recording", tuple(folder.recordings()) or (NONE,))
+        fetch = gui.add_button("Download recording", icon="file-download")
+        fetch_values = gui.add_button(
+            "Download parameters", icon="file-download", hint="The current values, for --params and ROS 2."
+        )
         gui.add_markdown(f"Files are kept in `{folder.root}`.")
         tuner.on_click(load, lambda client, _: tuner.safely(client, "Preset", lambda: self._load(client)))
         tuner.on_click(save, lambda client, _: tuner.safely(client, "Preset", self._save))
+        # Anybody who may look may have a copy.
+        fetch.on_click(lambda event: tuner.safely(event.client, "Recording", lambda: self._download(event.client)))
+        fetch_values.on_click(
+            lambda event: tuner.safely(event.client, "Parameters", lambda: self._values(event.client))
+        )
         tuner.on_click(self._record_button, lambda client, _: tuner.safely(client, "Recording", self._record))
 
     def _load(self, client: Any) -> str:
         changes = self._folder.preset_changes(self._presets.value)
-        self._tuner.link.change(changes, self._tuner.tell(client, "Preset", also_good=True))
+        self._tuner.change_if_agreed(client, changes, self._tuner.tell(client, "Preset", also_good=True))
         return ""  # the controller's answer follows
 
-    def _save(self) -> str:
+    def _current(self) -> Parameters:
         if self._tuner.parameters is None:
             raise UrAdmittanceError("there is no running controller whose values could be saved")
-        path = self._folder.save_preset(self._name.value, self._tuner.parameters)
+        return self._tuner.parameters
+
+    def _values(self, client: Any) -> str:
+        client.send_file_download("parameters.yaml", dump_parameters(self._current()).encode(), save_immediately=True)
+        return ""
+
+    def _download(self, client: Any) -> str:
+        if self._recordings.value == NONE:
+            raise UrAdmittanceError("there is no recording yet: start one, then stop it")
+        name, content = self._folder.read_recording(self._recordings.value)
+        client.send_file_download(name, content, save_immediately=True)
+        return ""
+
+    def _save(self) -> str:
+        path = self._folder.save_preset(self._name.value, self._current())
         self._presets.options = tuple(self._folder.presets())
         return f"saved to {path}"
 
@@ -136,6 +189,8 @@ class FilesTab:
             return f"recording to {path.name}"
         path, problem = self._folder.stop_recording()
         self._record_button.label = "Start recording"
+        self._recordings.options = tuple(self._folder.recordings()) or (NONE,)
+        self._recordings.value = path.stem
         if problem:
             raise UrAdmittanceError(problem)
         return f"saved {path}"

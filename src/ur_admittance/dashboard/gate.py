@@ -1,17 +1,22 @@
-"""The door of the page: who may connect, and the one document that is served.
+"""The door of the page: who may connect, and what is served: one document, and two answers for its script.
 
 viser serves a folder and opens its websocket to whoever asks, also to a script of a foreign web page that runs in the
 same browser. Here a request is answered only if
     Host      names this computer (or a token is required): a foreign name that points to 127.0.0.1 gets nothing
     Origin    is the page itself: no other web page can open the websocket
     token     is right, where there is one: in the address the first time, then in a cookie
-and then with one document from memory. No path of a request ever reaches the file system.
+and then from memory. No path of a request ever reaches the file system.
+    /         the page
+    /pulse    whether the control loop lives, for the watch over the connection
+    /stop     stops the arm; only with a header that no foreign page can send (X-Stop)
 """
 
 import contextlib
 import gzip
 import hmac
 import http
+import json
+from collections.abc import Callable
 from http.cookies import CookieError, SimpleCookie
 from urllib.parse import parse_qs, urlsplit
 
@@ -31,8 +36,12 @@ POLICY = (
 
 
 class Gate:
-    def __init__(self, address: Address, document: bytes) -> None:
+    def __init__(
+        self, address: Address, document: bytes, alive: Callable[[], bool], stop: Callable[[], object]
+    ) -> None:
+        """alive: whether the loop lives; stop: stops the arm. Called on the server's event loop: neither may wait."""
         self.address = address
+        self._alive, self._stop = alive, stop
         self._plain, self._packed = document, gzip.compress(document, 6)
         self._cookie = f"ur_admittance_{address.port}"  # cookies are shared by all ports of a host
 
@@ -43,7 +52,13 @@ class Gate:
             return _answer(http.HTTPStatus.FORBIDDEN, refusal.encode(), {})
         if request.headers.get("Upgrade", "").lower() == "websocket":
             return None
-        if urlsplit(request.path).path != "/":
+        path = urlsplit(request.path).path
+        if path == "/pulse":
+            return _answer(http.HTTPStatus.OK, json.dumps({"loop": self._alive()}).encode(), {})
+        if path == "/stop" and request.headers.get("X-Stop"):
+            self._stop()
+            return _answer(http.HTTPStatus.OK, b"stop requested\n", {})
+        if path != "/":
             return _answer(http.HTTPStatus.NOT_FOUND, b"there is only the page itself\n", {})
         packed = "gzip" in request.headers.get("Accept-Encoding", "")
         headers = {

@@ -2,16 +2,20 @@
 comes back. The schema gives unit, bounds and help."""
 
 import time
+from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.dashboard.clients import Clients
-from ur_admittance.dashboard.loop_link import LoopLink
+from ur_admittance.dashboard.loop_link import LoopLink, OnAnswer
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.params.table import Row, rows
 from ur_admittance.runtime.mailbox import Answer
 
+ONE_EDIT_S = 2.0  # changes of the same parameters within this time are one: a slider that is dragged
+MOST_UNDONE = 50
 HELD_S = 0.7  # after an edit the input is not overwritten for this long: its echo may still be under way
 Flat = dict[str, Any]
 
@@ -37,13 +41,47 @@ class Tuner:
         self.link, self.clients = link, clients
         self.flat: Flat = {}  # what the controller uses now; empty until it is seen
         self.parameters: Parameters | None = None
+        self.motion = ""  # what they make the arm do without a push
         self._knobs: list[Knob] = []
+        self._before: deque[Flat] = deque(maxlen=MOST_UNDONE)  # what each change has replaced
+        self._changed_at = -1e9
+
+    def change(self, changes: Flat, on_answer: OnAnswer, undoable: bool = True) -> None:
+        """Change parameters of the controller; `undone` gives the old values back."""
+        before = {name: self.flat[name] for name in changes if name in self.flat}
+        now = time.monotonic()
+
+        def answered(answer: Answer) -> None:
+            same = self._before and self._before[-1].keys() == before.keys() and now - self._changed_at < ONE_EDIT_S
+            if answer.accepted and undoable and not same:
+                self._before.append(before)
+            self._changed_at = now
+            on_answer(answer)
+
+        self.link.change(changes, answered)
+
+    def change_if_agreed(self, client: Any, changes: Flat, on_answer: OnAnswer, undoable: bool = True) -> None:
+        """As `change`; values that make the arm move by itself are sent only if somebody agrees to that motion."""
+
+        def send() -> None:
+            self.change(changes, on_answer, undoable)
+
+        motion = own_motion_of(self.parameters.changed(changes)) if self.parameters is not None else ""
+        if motion not in ("", self.motion):
+            text = f"With these values, {motion}."
+            self.question(client, "The arm will move by itself", text, "Let it move", send)
+        else:
+            send()
+
+    def undone(self) -> Flat | None:
+        """The changes that take the last change back; None: there is none."""
+        return self._before.pop() if self._before else None
 
     def show(self, parameters: Parameters) -> bool:
         """Show in every input what the controller uses; True if that has changed."""
         if parameters is self.parameters:
             return False
-        self.parameters = parameters
+        self.parameters, self.motion = parameters, own_motion_of(parameters)
         self.flat = {name: list(v) if isinstance(v, tuple) else v for name, v in parameters.flat().items()}
         for knob in self._knobs:
             knob.show(self.flat)
@@ -69,7 +107,7 @@ class Tuner:
 
             changes = knob.write(knob.handle.value, self.flat)
             if changes:
-                self.link.change(changes, on_answer)
+                self.change(changes, on_answer)
 
         knob.handle.on_update(edited)
 

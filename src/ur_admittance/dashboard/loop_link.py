@@ -1,6 +1,7 @@
 """The page's link to the control loop: look at its telemetry, post messages to its mailbox. The loop never waits."""
 
 import contextlib
+import math
 import queue
 import threading
 import time
@@ -18,6 +19,7 @@ from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
 OnAnswer = Callable[[Answer], None]
 
+STALE_S = 1.5  # a loop that writes nothing for so long is dead or stuck, whatever its last words were
 LOOK_AGAIN_S = 0.5  # for a controller that is not there
 SET_EVERY_S = 0.1  # a slider that is being dragged: validating costs the loop 0.5 ms each time
 ANSWER_S = 5.0  # a reset on a real arm connects again
@@ -49,6 +51,7 @@ class LoopLink:
         self.name = name
         self._reader: TelemetryReader | None = None
         self._looked = 0.0
+        self._fresh = -math.inf  # when the last new record was seen
         self._revision = -1
         self._about: tuple[str, float, Parameters] | None = None
         self._queue: queue.Queue[tuple[dict[str, Any], OnAnswer] | None] = queue.Queue()
@@ -60,6 +63,11 @@ class LoopLink:
 
     # looking
 
+    @property
+    def alive(self) -> bool:
+        """Whether the page sees the loop at work; may be asked in any thread."""
+        return time.monotonic() - self._fresh < STALE_S
+
     def look(self) -> Seen | None:
         """The newest state, None while no controller runs."""
         reader = self._reader or self._open()
@@ -69,10 +77,11 @@ class LoopLink:
             self._close()
             return None
         records = reader.drain(limit=None)
-        if len(records) == 0:
-            latest = reader.latest()
-            if latest is None:
-                return None
+        if len(records) > 0:
+            self._fresh = time.monotonic()
+        elif not self.alive or (latest := reader.latest()) is None:
+            return None
+        else:
             records = np.array([latest])
         record: np.void = records[-1]
         revision = int(record["loop"]["params_revision"])
@@ -103,7 +112,7 @@ class LoopLink:
     def _close(self) -> None:
         if self._reader is not None:
             self._reader.close()
-        self._reader = None
+        self._reader, self._fresh = None, -math.inf
 
     def _read_about(self, reader: TelemetryReader) -> tuple[str, float, Parameters] | None:
         about = reader.about()

@@ -24,6 +24,8 @@ from ur_admittance.dashboard.panel import Panel
 from ur_admittance.dashboard.plots import Plots, speed_limits
 from ur_admittance.dashboard.shapes import Shapes
 from ur_admittance.dashboard.status import absent_html, status_html
+from ur_admittance.dashboard.touched import Touched
+from ur_admittance.dashboard.views import CAMERA, FIELD_OF_VIEW, LOOK_AT
 from ur_admittance.dashboard.viser_internals import guarded_server
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.requests import Code
@@ -32,9 +34,7 @@ FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks
 STATUS_S = 0.2
 SCENE_S = 1.0  # how often a simulation is asked what there is to touch
-CAMERA, LOOK_AT = (1.98, -1.42, 1.02), (0.32, 0.06, 0.26)  # [m] tool and wrist large, the base in view
-FIELD_OF_VIEW = 0.68  # [rad] vertical
-CONTROL_WIDTH, PLOT_WIDTH = 400, 340  # [px]
+CONTROL_WIDTH, PLOT_WIDTH = 400, 352  # [px]
 
 
 class LivePage:
@@ -46,15 +46,17 @@ class LivePage:
         warnings.simplefilter("ignore")
         own = listen(host, port)
         self.address = Address(host, own.getsockname()[1], token_for(host, token))
-        self.server = guarded_server(Gate(self.address, document()), own)
+        self.link = link = LoopLink(name)
+        gate = Gate(self.address, document(), lambda: link.alive, lambda: link.post({"request": "stop"}))
+        self.server = guarded_server(gate, own)
         self.name, self._shadows = name, shadows
-        self.link = LoopLink(name)
         self.folder = Folder(folder, name)
         self.clients = Clients(self.server)
         self._build()
         self._arm: Arm | None = None
         self._model: RobotModel | None = None
         self._shown: tuple[Any, ...] = ()
+        self._tool: list[list[float]] = []  # how a simulation says that its tool looks
         self._simulated = self._restless = False
         self._scene_revision = -1
         self._status_at = self._scene_at = -1e9
@@ -72,6 +74,7 @@ class LivePage:
         scene.configure_default_lights(cast_shadow=self._shadows)
         self._marks = Marks(scene)
         self._shapes = Shapes(scene)
+        self._touched = Touched(scene)
         self._handle = Handle(scene, self.link, self.clients)
         self._panel = Panel(gui, Tuner(self.link, self.clients), self.folder)
         self._panel.simulated(False)  # until a simulation answers
@@ -112,8 +115,11 @@ class LivePage:
         self._shapes.build(model, seen.parameters)
         self._shapes.capsules_shown = self._panel.show_capsules
         self._shapes.update(command)
-        self._handle.update(np.array(command["p_tcp"]), np.array(command["R_tcp"]), now, self._simulated)
+        p_tcp, R_tcp = np.array(command["p_tcp"]), np.array(command["R_tcp"])
+        self._handle.update(p_tcp, R_tcp, now, self._simulated)
+        self._touched.update(p_tcp, R_tcp, np.array(command["wrench_tcp"][:3]))
         self._panel.show(seen.parameters)
+        self._panel.views.p_tcp = p_tcp
         timing = (seen.worst_period, seen.worst_latency)
         self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
         if now - self._status_at > STATUS_S:
@@ -121,7 +127,7 @@ class LivePage:
             recording = self.folder.recording.name if self.folder.recording else ""
             leader = int(seen.record["loop"]["leader"])
             self._panel.status.content = status_html(
-                command, seen.reason, model.name, recording, self._restless, leader
+                command, seen.reason, model.name, recording, self._restless, leader, self._panel.motion
             )
             locked = command["hindrance"] == Status.PROTECTIVE_STOP
             self._panel.offer_unlock(bool(locked) and not self._simulated)
@@ -138,14 +144,15 @@ class LivePage:
 
     def _model_of(self, seen: Seen) -> RobotModel:
         """The arm is drawn again when a controller with another arm or tool has taken the name."""
-        tcp = seen.parameters.tool.tcp
-        if self._model is None or self._shown != (seen.model, tcp):
-            self._shown = (seen.model, tcp)
-            self._model = self._panel.surroundings.model = robot_model(seen.model)
+        tcp, tool = seen.parameters.tool.tcp, self._tool
+        if self._model is None or self._shown != (seen.model, tcp, tool):
+            self._shown = (seen.model, tcp, tool)
+            self._model = robot_model(seen.model)
+            self._panel.surroundings.model = self._panel.views.model = self._model
             if self._arm is not None:
                 self._shapes.clear()
                 self.server.scene.remove_by_name("/arm")
-            self._arm = Arm(self.server.scene, self._model, np.array(tcp[:3]), tip_radius=0.01)
+            self._arm = Arm(self.server.scene, self._model, tool, np.array(tcp[:3]))
         return self._model
 
     def _ask_scene(self) -> None:
@@ -154,11 +161,14 @@ class LivePage:
         if not answer.accepted:
             if answer.code == Code.UNKNOWN_KIND:
                 self._simulated = self._restless = False
+                self._touched.shapes, self._tool = [], []
                 self._panel.simulated(False)
             return
         scene = json.loads(answer.text)
         self._simulated, self._restless = True, scene["restless"]
-        self._panel.simulated(True)
+        self._tool = scene["tool"]
+        self._panel.simulated(True, scene["choice"])
         if scene["revision"] != self._scene_revision:
             self._scene_revision = scene["revision"]
             self._marks.environment(scene["shapes"])
+            self._touched.shapes, self._touched.tip = scene["shapes"], scene["tip"]

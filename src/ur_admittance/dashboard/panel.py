@@ -5,9 +5,11 @@ from typing import Any
 
 from ur_admittance.dashboard.document import STOP_KEY
 from ur_admittance.dashboard.feel import COLOURS, FEELS, PICTURE, effect, effect_html, feel_changes, sliders
-from ur_admittance.dashboard.files import FilesTab, Folder
+from ur_admittance.dashboard.files import FilesTab, Folder, default_tuning
 from ur_admittance.dashboard.knobs import Tuner, build, table_knobs, workspace_knobs
-from ur_admittance.dashboard.surroundings import SurroundingsTab
+from ur_admittance.dashboard.surroundings import SurroundingsTab, home_pose
+from ur_admittance.dashboard.views import Views
+from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
 from ur_admittance.runtime.requests import Code
@@ -15,15 +17,25 @@ from ur_admittance.runtime.requests import Code
 REQUESTS = {"Activate": "activate", "Hold still": "deactivate"}
 REPAIRS = {"Retreat": "retreat", "Reset fault": "reset_fault", "Zero sensor": "zero_ft_sensor"}
 UNLOCK = {"Unlock robot": "unlock"}
-PUSH_N, PUSH_S = 10.0, 1.0
+PUSH_N, PUSH_NM, PUSH_S = 10.0, 1.5, 1.0
 PUSHES = {
-    "forward": (0, 1.0),
-    "left": (1, 1.0),
-    "up": (2, 1.0),
-    "back": (0, -1.0),
-    "right": (1, -1.0),
-    "down": (2, -1.0),
-}  # axis and sign, base axes
+    "forward": (0, PUSH_N),
+    "left": (1, PUSH_N),
+    "up": (2, PUSH_N),
+    "back": (0, -PUSH_N),
+    "right": (1, -PUSH_N),
+    "down": (2, -PUSH_N),
+    "about x": (3, PUSH_NM),
+    "about y": (4, PUSH_NM),
+    "about z": (5, PUSH_NM),
+    "about -x": (3, -PUSH_NM),
+    "about -y": (4, -PUSH_NM),
+    "about -z": (5, -PUSH_NM),
+}  # axis of the wrench and its size [N, Nm], base axes
+UNDO, DEFAULTS = "Undo", "Defaults"
+UNDO_WORDS = (
+    "Undo: the values before the last change that was made on this page. Defaults: of everything that can be tuned."
+)
 
 # Every parameter that can be tuned while the arm runs, in groups: folder -> names.
 GROUPS = {
@@ -62,6 +74,7 @@ class Panel:
         self._simulated_only: list[Any] = []
         self.status = gui.add_html("")
         self._requests(gui)
+        self.views = Views(gui)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Feel"):
             self._feel(gui)
@@ -85,13 +98,21 @@ class Panel:
             self._unlock.visible = yes
 
     @property
+    def motion(self) -> str:
+        """What the controller's values make the arm do without a push, in words."""
+        return self._tuner.motion
+
+    @property
     def show_capsules(self) -> bool:
         return bool(self._capsules.value)
 
-    def simulated(self, yes: bool) -> None:
-        """Whether to offer what only a simulation can do; any other arm is pushed by real hands."""
+    def simulated(self, yes: bool, tools: dict[str, Any] | None = None) -> None:
+        """Whether to offer what only a simulation can do; any other arm is pushed by real hands.
+
+        tools: the simulation can become another arm with one of these; name -> TCP [m]."""
         for handle in self._simulated_only:
             handle.visible = yes
+        self.surroundings.offer(tools or {})
 
     def _requests(self, gui: Any) -> None:
         words = "Active, it yields to forces; otherwise it holds still."
@@ -131,31 +152,45 @@ class Panel:
         knobs, self._effects = sliders(gui)
         for knob in knobs:
             self._tuner.watch(knob)
-        names, words = tuple(PUSHES), f"The simulated hand pushes with {PUSH_N:g} N for {PUSH_S:g} s."
-        for label, row in ((f"Push {PUSH_N:g} N", names[:3]), ("", names[3:])):
+        values, tuner = gui.add_button_group("Values", (UNDO, DEFAULTS), hint=UNDO_WORDS), self._tuner
+        tuner.on_click(values, lambda client, name: tuner.safely(client, name, lambda: self._back(client, name)))
+        names = tuple(PUSHES)
+        labels = (f"Push {PUSH_N:g} N", "", f"Turn {PUSH_NM:g} Nm", "")
+        words = f"The simulated hand pushes or turns the tool for {PUSH_S:g} s; x forward, y left, z up."
+        for label, row in zip(labels, (names[:3], names[3:6], names[6:9], names[9:]), strict=True):
             push = gui.add_button_group(label, row, hint=words)
             self._simulated_only.append(push)
             self._tuner.on_click(push, self._push)
         self._tuner.on_click(feels, self._try)
 
     def _push(self, client: Any, where: str) -> None:
-        axis, sign = PUSHES[where]
+        axis, size = PUSHES[where]
         wrench = [0.0] * 6
-        wrench[axis] = sign * PUSH_N
+        wrench[axis] = size
         self._tuner.link.post({"push": {"wrench": wrench, "seconds": PUSH_S}}, self._tuner.tell(client, "Not pushed"))
 
     def _try(self, client: Any, name: str) -> None:
-        """Set a feel, then show it with a push."""
-        if not self._tuner.flat:
+        """Set a feel, then show it with a push towards home: always the same one would walk the arm to its limit."""
+        model, parameters = self.surroundings.model, self._tuner.parameters
+        if model is None or parameters is None:
             return
+        beyond = self.views.p_tcp[1] > home_pose(model, parameters)["position"][1]
         tell = self._tuner.tell(client, "Not changed")
 
         def then_push(answer: Answer) -> None:
             tell(answer)
             if answer.accepted and self._simulated_only[0].visible:
-                self._push(client, "left")
+                self._push(client, "right" if beyond else "left")
 
-        self._tuner.link.change(feel_changes(name, self._tuner.flat), then_push)
+        self._tuner.change(feel_changes(name, self._tuner.flat), then_push)
+
+    def _back(self, client: Any, button: str) -> str:
+        changes = self._tuner.undone() if button == UNDO else default_tuning()
+        if changes is None:
+            raise UrAdmittanceError("there is nothing to undo")
+        told = self._tuner.tell(client, button, also_good=True)
+        self._tuner.change_if_agreed(client, changes, told, undoable=button != UNDO)
+        return ""  # the controller's answer follows
 
     def _everything(self, gui: Any) -> None:
         for i, (title, names) in enumerate(GROUPS.items()):

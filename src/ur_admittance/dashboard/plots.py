@@ -7,23 +7,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.model import RobotModel
+from ur_admittance.model.look import AXIS_COLOURS, JOINT_COLOURS
 from ur_admittance.params import Parameters
 
 Array = NDArray[np.float64]
 
-SPAN_S = 10.0
+WINDOWS = {"5": 5.0, "10": 10.0, "30": 30.0, "60": 60.0}  # [s]
+FIRST_WINDOW = "10"
+LONGEST_S = max(WINDOWS.values())
 SAMPLE_HZ = 30.0
-DRAW_HZ = 8.0
-AXES = (("x forward", "#e03131"), ("y left", "#2f9e44"), ("z up", "#1971c2"))
-JOINTS = (
-    ("base", "#e03131"),
-    ("shoulder", "#f08c00"),
-    ("elbow", "#2f9e44"),
-    ("wrist 1", "#1971c2"),
-    ("wrist 2", "#9c36b5"),
-    ("wrist 3", "#868e96"),
-)
-HEIGHT = 148  # [px]
+POINTS_PER_S = 2400.0  # drawn: a longer window is drawn less often
+AXES = tuple(zip(("x forward", "y left", "z up"), AXIS_COLOURS, strict=True))
+JOINTS = tuple(zip(("base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"), JOINT_COLOURS, strict=True))
+TIMING = (("period", "#495057"), ("computing", "#e8590c"))
+HEIGHT = 150  # [px]
+SMALL = "10px system-ui, sans-serif"
 
 
 class Plots:
@@ -31,16 +29,19 @@ class Plots:
         self.paused = gui.add_checkbox(
             "Pause", False, hint="Freeze the curves. Drag sideways in a plot to zoom, double-click to zoom out."
         )
+        self._window = gui.add_button_group("Window [s]", tuple(WINDOWS), hint="How far back the curves go.")
+        self._span = WINDOWS[FIRST_WINDOW]
         self._curves = {
             "force": _Curve(gui, "Force on the tool [N]", AXES, (-8.0, 8.0)),
+            "torque": _Curve(gui, "Torque on the tool [Nm]", AXES, (-1.0, 1.0)),
             "speed": _Curve(gui, "Speed of the tool [cm/s]", AXES, (-8.0, 8.0)),
             "offset": _Curve(gui, "Stretch of the spring [cm]", AXES, (-2.0, 2.0)),
             "joints": _Curve(gui, "Joint speeds [% of their limits]", JOINTS, (-20.0, 20.0)),
-            "timing": _Curve(gui, "Control loop, worst of each frame [ms]",
-                             (("period", "#495057"), ("computing", "#e8590c")), (0.0, 4.0)),
-        }  # fmt: skip
-        self._rows: deque[Array] = deque(maxlen=int(SPAN_S * SAMPLE_HZ))
+            "timing": _Curve(gui, "Control loop, worst of each frame [ms]", TIMING, (0.0, 4.0)),
+        }
+        self._rows: deque[Array] = deque(maxlen=int(LONGEST_S * SAMPLE_HZ))
         self._last_sample = self._last_draw = -1e9
+        self._window.on_click(lambda event: self._show(WINDOWS[event.target.value]))
 
     def add(self, time: float, record: Any, timing: tuple[float, float], speed_limits: Array) -> None:
         """time [s] of the page; timing: longest period and latency since the last frame [s]."""
@@ -52,7 +53,7 @@ class Plots:
             np.concatenate(
                 [
                     [time],
-                    command["wrench_tcp"][:3],
+                    command["wrench_tcp"],
                     100.0 * command["twist"][:3],
                     100.0 * command["offset"][:3],
                     100.0 * record["sample"]["qd"] / speed_limits,
@@ -60,34 +61,66 @@ class Plots:
                 ]
             )
         )
-        if time - self._last_draw >= 1.0 / DRAW_HZ and len(self._rows) > 1:
+        if time - self._last_draw >= self._span * SAMPLE_HZ / POINTS_PER_S and len(self._rows) > 1:
             self._last_draw = time
-            self._draw(time)
+            self._draw()
 
-    def _draw(self, now: float) -> None:
-        table = np.array(self._rows)
-        t, column = table[:, 0] - now, 1
+    def _show(self, span: float) -> None:
+        """Another window; also of curves that are paused."""
+        self._span = span
         for curve in self._curves.values():
-            width = curve.count
-            curve.handle.data = (t, *(np.ascontiguousarray(table[:, column + i]) for i in range(width)))
-            column += width
+            curve.show(span)
+        if len(self._rows) > 1:
+            self._draw()
+
+    def _draw(self) -> None:
+        table = np.array(self._rows)
+        t = table[:, 0] - table[-1, 0]
+        first = int(np.searchsorted(t, -self._span))
+        t, column = t[first:], 1
+        for curve in self._curves.values():
+            curve.draw(t, table[first:, column : column + curve.count])
+            column += curve.count
 
 
 class _Curve:
     def __init__(self, gui: Any, title: str, series: tuple[tuple[str, str], ...], span: tuple[float, float]) -> None:
         """span: the least that is shown; more if the curves need it."""
-        self.count = len(series)
+        self.count, self._title, self._series = len(series), title, series
         low, high = ({"pad": 0.1, "soft": bound, "mode": 1} for bound in span)
-        empty = np.array([-SPAN_S, 0.0])
+        self._y = {"range": {"min": low, "max": high}}
+        first = WINDOWS[FIRST_WINDOW]
+        self._heading = gui.add_html(self._words(np.zeros(self.count)))
+        small = {"font": SMALL, "labelFont": SMALL}
         self.handle = gui.add_uplot(
-            (empty, *(np.zeros(2) for _ in series)),
+            (np.array([-first, 0.0]), *(np.zeros(2) for _ in series)),
             ({"label": "s"}, *({"label": label, "stroke": colour, "width": 1.6} for label, colour in series)),
-            title=title,
-            scales={"x": {"time": False, "range": (-SPAN_S, 0.0)}, "y": {"range": {"min": low, "max": high}}},
-            axes=({"show": False}, {"size": 44}),
-            legend={"show": True},
+            scales=self._scales(first),
+            axes=({"size": 26, "label": "time [s], 0 is now", "labelSize": 14, **small}, {"size": 44, **small}),
+            legend={"show": True},  # the values at the pointer (addition.html)
             height=HEIGHT,
-            padding=(4, 12, 16, 0),
+            padding=(6, 12, 0, 0),
+        )
+
+    def show(self, span: float) -> None:
+        self.handle.scales = self._scales(span)
+
+    def draw(self, t: Array, values: Array) -> None:
+        self.handle.data = (t, *(np.ascontiguousarray(column) for column in values.T))
+        self._heading.content = self._words(values[-1])
+
+    def _scales(self, span: float) -> dict[str, Any]:
+        return {"x": {"time": False, "range": (-span, 0.0)}, "y": self._y}
+
+    def _words(self, now: Array) -> str:
+        """Title and legend, with the present values."""
+        values = "".join(
+            f'<span style="color:{colour};white-space:nowrap;margin-right:.9em">{label} <b>{value:.1f}</b></span>'
+            for (label, colour), value in zip(self._series, now.tolist(), strict=True)
+        )
+        return (
+            f'<div style="margin:8px 10px -6px;font-size:.8em"><b>{self._title}</b>'
+            f'<div style="font-variant-numeric:tabular-nums">{values}</div></div>'
         )
 
 

@@ -38,8 +38,15 @@ RESTLESS = "A simulated hand pushes the tool to and fro until you take over: dra
 
 
 def status_html(
-    command: Any, reason: str, model: str, recording: str, restless: bool = False, leader: int = Leader.NOBODY
+    command: Any,
+    reason: str,
+    model: str,
+    recording: str,
+    restless: bool = False,
+    leader: int = Leader.NOBODY,
+    motion: str = "",
 ) -> str:
+    """motion: what the arm does without a push (control/own_motion.py)."""
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
     if mode == Mode.ACTIVE and leader != Leader.NOBODY:
@@ -48,12 +55,14 @@ def status_html(
     remark = reason.removeprefix(f"{mode.name.lower()}; ")  # about the force sensors
     if remark != reason:
         second = f"{remark[:1].upper()}{remark[1:]}. {second}"
+    if motion and mode == Mode.ACTIVE:
+        second += f" {motion[:1].upper()}{motion[1:]}."
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
     return (
-        f'<div style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};background:rgba(128,128,128,.09);'
-        'border-radius:6px;padding:7px 10px;line-height:1.4">'
+        f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};'
+        'background:rgba(128,128,128,.09);border-radius:6px;padding:7px 10px;line-height:1.4">'
         f'<div data-mode="{mode.name}" style="font-weight:600">{escape(first)}</div>'
         f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>'
         f'<div style="font-size:0.76em;opacity:.65">{dot}{escape(model.upper())} {escape(recording)}</div></div>'
@@ -76,8 +85,8 @@ def way_out(command: Any) -> str:
 
 def absent_html(name: str) -> str:
     return (
-        '<div style="margin:8px;border-left:6px solid #868e96;background:rgba(128,128,128,.09);border-radius:6px;'
-        f'padding:7px 10px"><b>Waiting for the controller {escape(name)!r}.</b><br>'
+        '<div class="arm-status" style="margin:8px;border-left:6px solid #868e96;background:rgba(128,128,128,.09);'
+        f'border-radius:6px;padding:7px 10px"><b>Waiting for the controller {escape(name)!r}.</b><br>'
         "It is still loading (a minute on the very first run), or it is not running.</div>"
     )
 

@@ -6,17 +6,16 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.dashboard.knobs import Tuner
-from ur_admittance.model import RobotModel
+from ur_admittance.model import MODEL_NAMES, RobotModel
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.params import Parameters
 
 HARDNESS = (100.0, 200_000.0)  # [N/m] what the simulation takes
 # With less damping than about stiffness times delay of the arm (18 ms) the tool bounces on what it touches.
 WELL_DAMPED = {"admittance.damping_ratio": [3.0] * 3 + [0.8] * 3}
-FREE = {
+LET_GO = {"admittance.desired_wrench": [0.0] * 6, "admittance.force_axes": [False] * 6}
+FREE = LET_GO | {
     "admittance.damping_ratio": [0.8] * 6,
-    "admittance.desired_wrench": [0.0] * 6,
-    "admittance.force_axes": [False] * 6,
     "admittance.enabled_axes": [True] * 6,
 }
 
@@ -83,6 +82,15 @@ class SurroundingsTab:
         home = gui.add_button("Bring the arm home", icon="home")
         note = gui.add_markdown("Objects appear in front of the tool or below it, wherever it is now.")
         self.inputs = [self._situation, self._words, self._hardness, load, home, note]
+        words = "The simulation starts over with this arm; the page is without a connection for a moment."
+        self._robot = gui.add_dropdown("Robot", MODEL_NAMES, initial_value="ur5e", hint=words)
+        self._tool = gui.add_dropdown("Tool", ("probe",), hint="Its mass, centre of mass, tip and look.")
+        self._tcp = gui.add_vector3("TCP [m]", (0.0, 0.0, 0.15), step=0.005, hint="From the flange.")
+        change = gui.add_button("Use this arm", icon="refresh", hint=words)
+        self._choice = [self._robot, self._tool, self._tcp, change]
+        self._tools: dict[str, Any] = {}
+        self._tool.on_update(self._tool_chosen)
+        tuner.on_click(change, lambda client, _: self._change_arm(client))
         self.model: RobotModel | None = None  # of the arm that is shown
         self._situation.on_update(self._chosen)
         tuner.on_click(load, lambda client, _: self._load(client))
@@ -92,16 +100,33 @@ class SurroundingsTab:
         chosen = SITUATIONS[self._situation.value]
         self._words.content, self._hardness.value = chosen.sentence, chosen.stiffness
 
+    def offer(self, tools: dict[str, Any]) -> None:
+        """Another arm, with one of these tools (name -> TCP [m]); none: there is no choice."""
+        if tools and tools != self._tools:
+            self._tool.options = tuple(tools)
+        self._tools = tools
+        for handle in self._choice:
+            handle.visible = bool(tools)
+
+    def _tool_chosen(self, event: Any) -> None:
+        if event.client is not None:
+            self._tcp.value = tuple(self._tools[self._tool.value])
+
+    def _change_arm(self, client: Any) -> None:
+        wanted = {"model": self._robot.value, "tool": self._tool.value, "tcp": list(self._tcp.value)}
+        self._tuner.link.post({"arm": wanted}, self._tuner.tell(client, "Arm", also_good=True))
+
     def _load(self, client: Any) -> None:
         name, tuner = self._situation.value, self._tuner
         chosen = SITUATIONS[name]
         environment = {"kind": chosen.kind, "stiffness": float(self._hardness.value)}
         tuner.link.post({"environment": environment}, tuner.tell(client, name, also_good=True))
-        tuner.link.change(changes_of(chosen), tuner.tell(client, "Not changed"))
+        tuner.change(changes_of(chosen), tuner.tell(client, "Not changed"))
 
     def _home(self, client: Any) -> None:
         if self.model is not None and self._tuner.parameters is not None:
             message = {"reference": home_pose(self.model, self._tuner.parameters)}
+            self._tuner.change(LET_GO, self._tuner.tell(client, "Home"))  # an arm that presses would stay down
             self._tuner.link.post(message, self._tuner.tell(client, "Home"))
 
 

@@ -19,6 +19,10 @@ BLUE: Colour = (97, 161, 204)  # lids of the joints
 DARK: Colour = (41, 43, 48)  # flange
 STEEL: Colour = (140, 145, 153)  # pedestal
 PEDESTAL = 0.75  # [m] height
+
+# Of curves, on the page and in figures: x, y, z as their arrows in every 3-D view, and the six joints.
+AXIS_COLOURS = ("#e03131", "#2f9e44", "#1971c2")
+JOINT_COLOURS = ("#e03131", "#f08c00", "#2f9e44", "#1971c2", "#9c36b5", "#868e96")
 SHORTEST = 1e-6  # [m]
 
 

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LogError
+from ur_admittance.model.look import AXIS_COLOURS, JOINT_COLOURS
 from ur_admittance.recording.log import Log
 
 BANDS = {Mode.ACTIVE: "#d9f2d9", Mode.STOPPING: "#fff2cc", Mode.FAULT: "#f8d0d0"}
@@ -53,7 +54,7 @@ def draw(log: Log) -> Figure:
 
 def _three(row: Any, t: Any, values: Any, label: str) -> None:
     for i, axis in enumerate(AXES):
-        row.plot(t, values[:, i], linewidth=1.0, label=axis)
+        row.plot(t, values[:, i], linewidth=1.0, label=axis, color=AXIS_COLOURS[i])
     row.set_ylabel(label)
     row.legend(loc="upper right", ncols=3, fontsize=8)
 
@@ -64,7 +65,8 @@ def _joints(row: Any, log: Log, t: Any, command: Any) -> None:
     limit = np.asarray(params["joint_velocity"]) if params is not None else np.ones(6)
     label = "joint speed / limit" if params is not None else "joint speed [rad/s]"
     for i in range(6):
-        row.plot(t, command["qd"][:, i] / np.where(limit > 0.0, limit, 1.0)[i], linewidth=1.0, label=f"joint {i + 1}")
+        share = command["qd"][:, i] / np.where(limit > 0.0, limit, 1.0)[i]
+        row.plot(t, share, linewidth=1.0, label=f"joint {i + 1}", color=JOINT_COLOURS[i])
     if params is not None and np.abs(command["qd"] / np.where(limit > 0.0, limit, 1.0)).max() > 0.5:
         row.axhline(1.0, color="red", linestyle="--", linewidth=0.8)
         row.axhline(-1.0, color="red", linestyle="--", linewidth=0.8)
