@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.options import SensorOption
+from ur_admittance.cli.options import ClientOption, SensorOption
 from ur_admittance.errors import CalibrationError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ def bringup(
     ),
     preset: Annotated[str, typer.Option("--preset", help="What the arm is to do afterwards.")] = "",
     sensor: SensorOption = "",
+    client: ClientOption = "",
     from_step: Annotated[
         str, typer.Option("--from", help="Do this step and all after it again: check, model, kinematics ...")
     ] = "",
@@ -38,7 +39,7 @@ def bringup(
     from ur_admittance.apps.bringup.report import load_report
     from ur_admittance.apps.bringup.step import Bench
 
-    chosen = {"robot": robot, "model": model, "sensor": sensor, "preset": preset, "by": by}
+    chosen = {"robot": robot, "model": model, "sensor": sensor, "client": client, "preset": preset, "by": by}
     if from_step and from_step not in NAMES:
         raise CalibrationError(f"--from {from_step}: must be one of {', '.join(NAMES)}.")
     report = _continued(load_report(out), chosen) if out.exists() else _new(out, chosen)
@@ -53,9 +54,8 @@ def bringup(
     if not finished:
         typer.echo(f"\nWhat is done is in {out}. Go on with: {command}")
         return
-    about = report.about
     typer.echo(f"\nAll steps are done or skipped: {out}. From now on:")
-    typer.echo(f"  ur-admittance run --robot {about['robot']} --model {about['model']} --preset {out}")
+    typer.echo(f"  {report.command(out)}")
     typer.echo("Raise velocity_scale_factor step by step, with --set velocity_scale_factor=0.3.")
 
 
@@ -71,6 +71,7 @@ def _new(out: Path, chosen: dict[str, str]) -> "Report":
         "serial number": who.serial or "unknown",
         "software": who.software + (" (emulator)" if who.emulated else ""),
         "sensor": chosen["sensor"] or "builtin",
+        "client": chosen["client"] or "ur_rtde",
         "preset": chosen["preset"] or "hand_guiding",
         "begun": now(),
     }
@@ -89,7 +90,7 @@ def _continued(report: "Report", chosen: dict[str, str]) -> "Report":
     about = report.about
     about["robot"] = chosen["robot"]
     about["by"] = chosen["by"] or about["by"]
-    for name in ("model", "sensor", "preset"):
+    for name in ("model", "sensor", "client", "preset"):
         if chosen[name] and chosen[name] != about[name]:
             raise CalibrationError(
                 f"--{name} {chosen[name]}: {report.path} was begun with {about[name]}; choose another file with --out."

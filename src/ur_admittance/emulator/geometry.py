@@ -6,12 +6,12 @@ normals lie far away, and d of these rows is tens of metres, as in the calibrati
 """
 
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.model import RobotModel
+from ur_admittance.model.dh import DenavitHartenberg
 from ur_admittance.model.frames import rotation_from_vector
 from ur_admittance.robots.rtde.ur_base import R_base_urbase
 
@@ -19,13 +19,6 @@ Array = NDArray[np.float64]
 
 PARALLEL = 1e-7  # sine of the angle below which two axes count as parallel
 TILT, SHIFT = 2e-3, 1e-3  # [rad], [m] standard deviation of each joint's pose in a unit; assumed
-
-
-class DenavitHartenberg(NamedTuple):
-    theta: Array  # (6,) [rad]
-    a: Array  # (6,) [m]
-    d: Array  # (6,) [m]
-    alpha: Array  # (6,) [rad]
 
 
 def calibrated(model: RobotModel, seed: int) -> RobotModel:

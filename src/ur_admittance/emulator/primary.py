@@ -11,10 +11,11 @@ import struct
 import zlib
 from typing import TYPE_CHECKING
 
-from ur_admittance.emulator.geometry import DenavitHartenberg, denavit_hartenberg
+from ur_admittance.emulator.geometry import denavit_hartenberg
 from ur_admittance.emulator.program import PAUSED, PLAYING
 from ur_admittance.emulator.safety import MODE_POWER_OFF, StopKind
 from ur_admittance.model import RobotModel
+from ur_admittance.model.dh import DenavitHartenberg
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.controller import Controller
@@ -137,9 +138,8 @@ def _cartesian(box: "Controller") -> bytes:
 
 def _kinematics(geometry: DenavitHartenberg) -> bytes:
     """What identifies this unit: a checksum of each joint's row, the rows, and how they were calibrated (0: well)."""
-    rows = zip(*geometry, strict=True)
-    checksums = [zlib.crc32(struct.pack(">4d", *row)) for row in rows]
-    theta, a, d, alpha = (column.tolist() for column in geometry)
+    theta, a, d, alpha = geometry.columns
+    checksums = [zlib.crc32(struct.pack(">4d", *row)) for row in zip(theta, a, d, alpha, strict=True)]
     return _part(KINEMATICS, "6I24dI", *checksums, *theta, *a, *d, *alpha, 0)
 
 
@@ -147,7 +147,7 @@ def _configuration(box: "Controller", geometry: DenavitHartenberg) -> bytes:
     model = box.arm.model
     limits = [x for low, high in zip(model.lower, model.upper, strict=True) for x in (_finite(low), _finite(high))]
     motion = [x for speed in model.velocity for x in (float(speed), MAX_JOINT_ACCELERATION)]
-    theta, a, d, alpha = (column.tolist() for column in geometry)
+    theta, a, d, alpha = geometry.columns
     radius = 0.0  # equivalent radius of the tool
     boards = 0, 0, robot_type(model), 0 if box.version[0] <= 3 else 1
     return _part(

@@ -27,6 +27,11 @@ class DenavitHartenberg:
     d: Array  # (6,) [m]
     alpha: Array  # (6,) [rad]
 
+    @property
+    def columns(self) -> tuple[list[float], list[float], list[float], list[float]]:
+        """theta, a, d, alpha."""
+        return self.theta.tolist(), self.a.tolist(), self.d.tolist(), self.alpha.tolist()
+
     def link(self, i: int, q: float = 0.0) -> Pose:
         """A_i(q)."""
         turn = rotation_z(self.theta[i] + q)

@@ -11,6 +11,7 @@ from ur_admittance.apps.real_arm import run_real
 from ur_admittance.calibration import session
 from ur_admittance.calibration.push_test import Action, push_test
 from ur_admittance.calibration.response import AMPLITUDE, measure_response
+from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.core.records import Mode
 
 TENTH = 0.1  # of every speed limit
@@ -67,12 +68,16 @@ def _motion(bench: Bench) -> Found:
 
     changes = {"velocity_scale_factor": TENTH}
     parameters = bench.parameters.changed(changes)
+    if motion := own_motion_of(parameters):
+        bench.say(f"IT MOVES BY ITSELF: {motion}.")
+        if bench.ask("Start it all the same? (y: yes, anything else: no)").lower() != "y":
+            return Found(False, ("not started: it would move by itself",))
     bench.say(f"compliant for {bench.seconds:g} s from now on; Ctrl-C ends it sooner")
     end = run_real(
         bench.host,
         bench.model.name,
         parameters,
-        connection={"sensor": bench.sensor},
+        connection={"sensor": bench.sensor, "client": bench.client},
         name=NAME,
         duration=bench.seconds,
         on_tick=watch,

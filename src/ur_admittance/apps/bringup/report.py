@@ -49,7 +49,7 @@ class Entry:
 @dataclass
 class Report:
     path: Path
-    about: dict[str, str]  # robot, model, serial number, software, sensor, preset, by, begun
+    about: dict[str, str]  # robot, model, serial number, software, sensor, client, preset, by, begun
     entries: dict[str, Entry] = field(default_factory=dict)
 
     @property
@@ -59,6 +59,12 @@ class Report:
         for entry in self.entries.values():
             changes |= entry.changes if entry.state == DONE else {}
         return preset(self.about["preset"]).changed(changes)
+
+    def command(self, path: Path | str) -> str:
+        """What starts the arm with this report as its configuration."""
+        about = self.about
+        client = f" --client {about['client']}" if about["client"] != "ur_rtde" else ""
+        return f"ur-admittance run --robot {about['robot']} --model {about['model']}{client} --preset {path}"
 
     def note(self, step: str, state: str, lines: tuple[str, ...], changes: Mapping[str, Any], by: str = "") -> None:
         """What a step has found, in place of what it found before; saved at once."""
@@ -79,7 +85,7 @@ class Report:
         about = self.about
         lines = [
             "Bring-up of a robot arm: what was measured, and who confirmed it. It is a parameter file, too:",
-            f"  ur-admittance run --robot {about['robot']} --model {about['model']} --preset {self.path.name}",
+            f"  {self.command(self.path.name)}",
             "",
             *(f"{key}: {value}" for key, value in about.items()),
         ]
@@ -114,7 +120,7 @@ def load_report(path: Path) -> Report:
             report.entries[step] = _with_line(path, report.entries[step], line.removeprefix("#   "))
         elif not step and (found := ABOUT.fullmatch(line)):
             report.about[found[1]] = found[2]
-    missing = {"robot", "model", "sensor", "preset", "by"} - report.about.keys()
+    missing = {"robot", "model", "sensor", "client", "preset", "by"} - report.about.keys()
     if missing:
         raise CalibrationError(f"{path}: is not the report of a bring-up (no {', '.join(sorted(missing))} in it).")
     return report

@@ -36,13 +36,17 @@ class Bench:
         return self.report.about["sensor"]
 
     @property
+    def client(self) -> str:
+        return self.report.about["client"]
+
+    @property
     def parameters(self) -> Parameters:
         return self.report.parameters
 
     @contextmanager
     def arm(self, commanding: bool = True) -> Iterator[tuple[CalmArm, Robot]]:
         """Connected for one step only: nobody holds an arm while a person reads."""
-        device = open_rtde(self.host, self.model, self.sensor, watchdog_hz=CALM_WATCHDOG_HZ)
+        device = open_rtde(self.host, self.model, self.sensor, watchdog_hz=CALM_WATCHDOG_HZ, client=self.client)
         with connected_arm(device, commanding) as (arm, _):
             yield arm, device
 
