@@ -37,6 +37,7 @@ REFUSED = {  # one of these goes to each command that would otherwise drive, sea
         ("--family", "foo"),
     ),
     "tune": (("--cases", "0"), ("--minutes", "nan"), ("--reserve", "0"), ("--out", "x.txt"), ("--threads", "0")),
+    "bringup": (("--poses", "0"), ("--seconds", "nan"), ("--from", "nothing"), ("--out", "x.txt")),
     "check": (("--seconds", "0"), ("--seconds", "nan")),
     "identify": (("--out", "x.png"), ("--figure", "x.yaml"), ("--out", "/nowhere/x.yaml")),
     "calibrate": (("--poses", "0"), ("--seed", "-1"), ("--tool-mass", "nan"), ("--reach", "-1"), ("--out", "folder")),

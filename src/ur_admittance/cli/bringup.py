@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.options import ClientOption, SensorOption
+from ur_admittance.bounds import Bounds
+from ur_admittance.cli.options import ClientOption, SensorOption, check_output, within
 from ur_admittance.errors import CalibrationError
+from ur_admittance.outputs import PARAMETERS
 
 if TYPE_CHECKING:
     from ur_admittance.apps.bringup.report import Report
@@ -27,8 +29,10 @@ def bringup(
     from_step: Annotated[
         str, typer.Option("--from", help="Do this step and all after it again: check, model, kinematics ...")
     ] = "",
-    poses: Annotated[int, typer.Option("--poses", min=6, max=60, help="Orientations of the calibration.")] = 12,
-    seconds: Annotated[float, typer.Option("--seconds", min=1.0, max=600.0, help="Of the first motion [s].")] = 20.0,
+    poses: Annotated[int, within("--poses", bounds=Bounds(6, 60), help="Orientations of the calibration.")] = 12,
+    seconds: Annotated[
+        float, within("--seconds", bounds=Bounds(1.0, 600.0, "s"), help="Of the first motion [s].")
+    ] = 20.0,
     by: Annotated[str, typer.Option("--by", help="Your name, for the report; default: you are asked once.")] = "",
 ) -> None:
     """Bring up a real arm with a person beside it: every step explained, asked for, and written into one report.
@@ -42,6 +46,7 @@ def bringup(
     chosen = {"robot": robot, "model": model, "sensor": sensor, "client": client, "preset": preset, "by": by}
     if from_step and from_step not in NAMES:
         raise CalibrationError(f"--from {from_step}: must be one of {', '.join(NAMES)}.")
+    check_output("--out", out, PARAMETERS, overwrite=True)  # a report that is there is continued
     report = _continued(load_report(out), chosen) if out.exists() else _new(out, chosen)
     if from_step:
         report.forget(list(NAMES[NAMES.index(from_step) :]))
