@@ -5,8 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.params import Parameters, preset
+from ur_admittance.params.own_motion import own_motion_of
 
 SAID = re.compile(
     r"(moves along|turns about) ([+-])([xyz]) at up to (\S+) (?:m|rad)/s until it is pushed back with (\S+) Nm?"

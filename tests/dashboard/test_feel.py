@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.core.records import COMMAND, Limit, Mode, new
 from ur_admittance.dashboard.feel import FEELS, effect, feel_changes
 from ur_admittance.dashboard.knobs import hint
@@ -15,6 +14,7 @@ from ur_admittance.dashboard.touched import nearest, touching
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.look import tubes
 from ur_admittance.params import Parameters
+from ur_admittance.params.own_motion import own_motion_of
 from ur_admittance.params.table import rows
 
 

@@ -16,7 +16,6 @@ from rich.live import Live
 from rich.text import Text
 
 from ur_admittance.analysis.stability import margin_of_record
-from ur_admittance.control.own_motion import own_motion
 from ur_admittance.control.recovery import CLAMPED
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.leader import WORDS as LEADERS
@@ -24,6 +23,7 @@ from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.params.own_motion import own_motion
 from ur_admittance.runtime.registry import DEFAULT_NAME
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 

@@ -113,7 +113,7 @@ def _stages(names: list[str]) -> list[Any]:
 
 def _moves_alone(parameters: "Parameters", stages: list[str]) -> str:
     """What will move the arm although nobody pushes it; empty: nothing."""
-    from ur_admittance.control.own_motion import own_motion_of
+    from ur_admittance.params.own_motion import own_motion_of
 
     led = f"the stages {', '.join(stages)} lead it" if stages else ""
     return "; ".join(words for words in (own_motion_of(parameters), led) if words)

@@ -22,7 +22,6 @@ from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
 from ur_admittance.control.checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.fusion import Fusion
-from ur_admittance.control.own_motion import own_motion
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
 from ur_admittance.control.zeroing import ZeroWatch
@@ -31,6 +30,7 @@ from ur_admittance.core.tick import tick
 from ur_admittance.errors import LifecycleError
 from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
+from ur_admittance.params.own_motion import own_motion
 from ur_admittance.params.record import fill
 
 FloatArray = NDArray[np.float64]

@@ -6,11 +6,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.dashboard.clients import Clients
 from ur_admittance.dashboard.loop_link import LoopLink, OnAnswer
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
+from ur_admittance.params.own_motion import own_motion_of
 from ur_admittance.params.table import Row, rows
 from ur_admittance.runtime.mailbox import Answer
 

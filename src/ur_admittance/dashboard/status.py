@@ -46,7 +46,7 @@ def status_html(
     leader: int = Leader.NOBODY,
     motion: str = "",
 ) -> str:
-    """motion: what the arm does without a push (control/own_motion.py)."""
+    """motion: what the arm does without a push (params/own_motion.py)."""
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
     if mode == Mode.ACTIVE and leader != Leader.NOBODY:

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from ur_admittance.control.own_motion import own_motion
 from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import PARAMS, STANDSTILL, Limit, Mode, Status
 from ur_admittance.core.shapes_record import pair_words
+from ur_admittance.params.own_motion import own_motion
 from ur_admittance.recording.log import Log
 
 RETREATS = (Status.RETREATING, Status.RETREATED, Status.RETREAT_BLOCKED, Status.RETREAT_ENDED, Status.RETREAT_CLOSED)

@@ -11,8 +11,8 @@ from ur_admittance.apps.real_arm import run_real
 from ur_admittance.calibration import session
 from ur_admittance.calibration.push_test import Action, push_test
 from ur_admittance.calibration.response import AMPLITUDE, measure_response
-from ur_admittance.control.own_motion import own_motion_of
 from ur_admittance.core.records import Mode
+from ur_admittance.params.own_motion import own_motion_of
 
 TENTH = 0.1  # of every speed limit
 FOLLOWED = 0.002  # [m] of motion that counts
