@@ -176,6 +176,8 @@ WHAT = {
     "params": ("which numbers", "blue"),
     "model": ("which robot", "blue"),
     "core": ("the maths: numpy and numba only", "green"),
+    "bounds": ("numbers that may be given", "green"),
+    "outputs": ("files that may be written", "green"),
     "errors": ("the exceptions", "green"),
 }
 
