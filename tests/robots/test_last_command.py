@@ -76,16 +76,18 @@ def sent_to(robot):
     sent, last = [], np.zeros(6)
     link, path = getattr(robot, "_link", None), getattr(robot, "path", None)
     if link is not None:
-        for name in ("speed_j", "servo_j", "brake"):
-            original = getattr(link, name)
+        stream, brake, speeds = link.stream, link.brake, robot.settings.command == "speed"
 
-            def noted(*values, name=name, original=original):
-                wanted = last if name == "brake" else np.array(values[0])
-                sent.append(float(np.abs(wanted - (last if name != "speed_j" else 0.0)).max()))
-                last[:] = wanted
-                return original(*values)
+        def noted_stream(six):
+            sent.append(float(np.abs(np.array(six) - (0.0 if speeds else last)).max()))
+            last[:] = six
+            return stream(six)
 
-            setattr(link, name, noted)
+        def noted_brake(timeout):
+            sent.append(0.0)
+            brake(timeout)
+
+        link.stream, link.brake = noted_stream, noted_brake
     elif path is not None:
         output, send = path.output, path.output.send
 

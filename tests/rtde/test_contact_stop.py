@@ -25,6 +25,8 @@ BUSY = (
     "safety.wrench_timeout=0.5",
     "--connection",
     "state_patience=0.5",
+    "--connection",
+    "command_patience=0.4",
 )
 
 
