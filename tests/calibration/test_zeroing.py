@@ -42,7 +42,8 @@ class Cell:
 def test_zeroing_a_free_tool_takes_over_the_bias_to_the_noise_of_its_mean():
     cell = Cell()
     cell.run(1.0)
-    assert np.allclose(cell.controller.zero_ft_sensor(), BIAS, atol=0.05)
+    assert "the tool has not been seen free" in cell.refused()  # 5.4 N might be a push
+    assert np.allclose(cell.controller.zero_free_tool(), BIAS, atol=0.05)
     cell.run(0.1)
     assert np.linalg.norm(cell.controller.command["wrench_sensor"][:3]) < 0.5
     assert cell.controller.parameters.sensor.bias[2] == pytest.approx(4.0, abs=0.05)
@@ -91,7 +92,7 @@ def test_tool_of_unknown_weight_can_be_zeroed_again_after_a_turn():
         c.sample["wrench"][:3] = MODEL.forward(q)[0].T @ [0, 0, -1.5 * 9.80665]
         for _ in range(2000):
             c.update()
-        changes.append(c.zero_ft_sensor())
+        changes.append(c.zero_free_tool())
     assert np.linalg.norm(changes[1][:3]) == pytest.approx(2 * 1.5 * 9.80665 * np.sin(0.35), rel=1e-6)
 
 
@@ -100,7 +101,7 @@ def test_new_tool_calibration_forgets_the_level_of_the_old_one():
     cell.run(3.0)
     cell.controller.set_parameters({"tool.mass": 1.5})
     cell.run(1.0)
-    assert np.allclose(cell.controller.zero_ft_sensor(), BIAS, atol=0.05)
+    assert np.allclose(cell.controller.zero_free_tool(), BIAS, atol=0.05)
 
 
 def test_no_level_is_founded_under_a_push_so_that_after_it_zeroing_is_not_refused():

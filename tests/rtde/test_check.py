@@ -107,7 +107,7 @@ def test_what_run_needs_of_this_computer_is_examined(robot, tmp_path) -> None:
         log.touch()
         result = CliRunner().invoke(app, arguments)
     assert "BAD   a controller named 'busy' is already running" in result.output
-    assert f"BAD   {log} exists already" in result.output
+    assert f"BAD   recording to {log} exists already" in result.output
     assert "real-time: SCHED_FIFO 50" in result.output
     assert "2 things to fix first." in result.output
     assert result.exit_code == 2

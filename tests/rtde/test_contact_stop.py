@@ -66,7 +66,7 @@ def hit_the_wall(emulator, newest):
     emulator.tell("push 25 0 0 0 0 0")
     until(lambda: newest()["mode"] == Mode.FAULT)
     emulator.tell("let go")
-    assert newest()["status"] == Status.PROTECTIVE_STOP
+    assert Status(int(newest()["status"])) == Status.PROTECTIVE_STOP
     assert "force 5" in emulator.ask("state")["reason"]
 
 
@@ -80,7 +80,8 @@ def leave_the_stop(emulator, name, newest):
     emulator.tell("unlock delay 0.1")
     assert ask("unlock", name) == (True, "the robot is unlocked and stays where it is; now reset the fault\n")
     time.sleep(0.3)
-    assert emulator.ask("state")["stop"] == "NONE"  # it does not trip again
+    state = emulator.ask("state")
+    assert state["stop"] == "NONE", state["reason"]  # it does not trip again
     assert newest()["mode"] == Mode.FAULT  # and nothing comes back by itself
     assert ask("reset_fault", name)[0]
     until(lambda: newest()["mode"] == Mode.INACTIVE)

@@ -68,7 +68,8 @@ def test_zeroing_is_refused_with_the_controllers_sentence_or_done(mailbox, contr
     assert refused.text.startswith("zeroing refused")
     ask(mailbox, controller, {"request": "deactivate"})
     ticks(controller, robot, 600)
-    assert ask(mailbox, controller, {"request": "zero_ft_sensor"}).accepted
+    assert ask(mailbox, controller, {"request": "zero_ft_sensor"}).code == "unconfirmed"
+    assert ask(mailbox, controller, {"request": "zero_free_tool"}).accepted
     ticks(controller, robot)
     assert controller.command["wrench_sensor"][0] < 20.0
     assert controller.params["sensor_bias"][0] == pytest.approx(20.0)

@@ -39,10 +39,10 @@ class Finding:
 
 
 def examine(
-    host: str, model: str, seconds: float = 5.0, name: str = DEFAULT_NAME, log: Path | None = None
+    host: str, model: str, seconds: float = 5.0, name: str = DEFAULT_NAME, log: Path | None = None, client: str = ""
 ) -> list[Finding]:
-    """All findings, in the order in which a person would look. name, log: as `run` will be given them."""
-    findings = [*_computer(), *_needs_of_run(name, log)]
+    """All findings, in the order in which a person would look. name, log, client: as `run` will be given them."""
+    findings = [*_computer(), *_needs_of_run(name, log, client)]
     try:
         for port in (RTDE_PORT, SCRIPT_PORT):
             reachable(host, port, 3.0)
@@ -100,12 +100,13 @@ def _computer() -> Iterator[Finding]:
         )
 
 
-def _needs_of_run(name: str, log: Path | None) -> Iterator[Finding]:
+def _needs_of_run(name: str, log: Path | None, client: str) -> Iterator[Finding]:
     """What `run` will ask of this computer before it asks the robot."""
-    if find_spec("rtde_control") and find_spec("rtde_receive"):
+    if client != "direct" and find_spec("rtde_control"):
         yield Finding("good", "the package ur-rtde is installed.")
-    else:
-        yield Finding("bad", "the package ur-rtde is missing.", "pip install 'ur-admittance[robot]'")
+    elif client != "direct":
+        remedy = "pip install 'ur-admittance[robot]', or use --client direct."
+        yield Finding("bad", "the package ur-rtde is missing.", remedy)
     if name in running_controllers():
         yield Finding("bad", f"{already_running(name)}.", "`run --name other` runs beside it, with another arm.")
     else:

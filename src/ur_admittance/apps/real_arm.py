@@ -105,8 +105,13 @@ def drive_rtde(
             return robot.unlock()
         if value != "reset_fault" or not robot.in_trouble:
             return apply_request(controller, value)
-        robot.recover()
-        _check_geometry(controller, robot, say)
+        for sentence in robot.recover().sentences:
+            say(sentence)
+        try:
+            _check_geometry(controller, robot, say)
+        except RobotError:
+            robot.close()  # or the next reset would find nothing wrong
+            raise
         retry.start(Mode.FAULT, lambda: controller.request(Request.RESET_FAULT))
         return "connected to the robot again; the fault is being reset, then the arm can be activated"
 

@@ -43,6 +43,7 @@ def bringup(
     from ur_admittance.apps.bringup.report import load_report
     from ur_admittance.apps.bringup.step import Bench
 
+    by = " ".join(by.split())  # one line of the report
     chosen = {"robot": robot, "model": model, "sensor": sensor, "client": client, "preset": preset, "by": by}
     if from_step and from_step not in NAMES:
         raise CalibrationError(f"--from {from_step}: must be one of {', '.join(NAMES)}.")
@@ -100,12 +101,7 @@ def _continued(report: "Report", chosen: dict[str, str]) -> "Report":
             raise CalibrationError(
                 f"--{name} {chosen[name]}: {report.path} was begun with {about[name]}; choose another file with --out."
             )
-    serial = identity(chosen["robot"]).serial or "unknown"
-    if serial != about["serial number"]:
-        raise CalibrationError(
-            f"{report.path}: is the report of the arm with the serial number {about['serial number']}, but {serial} "
-            "answers; choose another file with --out."
-        )
+    report.check_arm(identity(chosen["robot"]).serial)
     typer.echo(f"{report.path}: continued by {about['by']}.")
     return report
 

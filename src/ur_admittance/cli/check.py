@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ur_admittance.bounds import Bounds
-from ur_admittance.cli.options import ArmOptions, ModelOption, shared_options, within
+from ur_admittance.cli.options import ArmOptions, ClientOption, ModelOption, shared_options, within
 from ur_admittance.runtime.registry import DEFAULT_NAME
 
 
@@ -18,11 +18,12 @@ def check(
     ] = 5.0,
     name: Annotated[str, typer.Option(help="Name that the controller will have (`run --name`).")] = DEFAULT_NAME,
     log: Annotated[Path | None, typer.Option("--log", help="Recording that `run --log` will write.")] = None,
+    client: ClientOption = "",
 ) -> None:
     """Examine robot and computer without moving anything: what `run` needs, and what to fix (then exit code 2)."""
     from ur_admittance.apps.doctor import MARKS, examine
 
-    findings = examine(robot, model, seconds, name, log)
+    findings = examine(robot, model, seconds, name, log, client)
     for finding in findings:
         typer.echo(f"{MARKS[finding.level]}  {finding.text}")
         if finding.remedy:

@@ -79,6 +79,8 @@ def run(
         raise RobotError("--measure-response: with ros use `ur-admittance measure-response --robot ros` first.")
     if second:
         parameters = parameters.changed({"second.source": second_of(parameters, second)})
+    if robot != "ros":
+        _check_report(Path(preset), robot)
     if active and not yes:
         _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure, alone)
     if robot == "ros":
@@ -117,6 +119,20 @@ def _moves_alone(parameters: "Parameters", stages: list[str]) -> str:
 
     led = f"the stages {', '.join(stages)} lead it" if stages else ""
     return "; ".join(words for words in (own_motion_of(parameters), led) if words)
+
+
+def _check_report(file: Path, robot: str) -> None:
+    """If the parameters are the report of a bring-up: that of this very arm? What is left of it is said."""
+    from ur_admittance.apps.bringup.report import report_of
+
+    report = report_of(file)
+    if report is None:
+        return
+    from ur_admittance.robots.rtde.checks import identity
+
+    report.check_arm(identity(robot).serial)
+    if report.left:
+        typer.echo(f"Not done in the bring-up of this arm: {', '.join(report.left)}.")
 
 
 def _ask_first(arm: str, parameters: "Parameters", measure: bool, alone: str) -> None:

@@ -78,6 +78,13 @@ class DriftMonitor:
             f"{since:.0f} s ago"
         )
 
+    def unknown(self, change: Array) -> str:
+        """Why this change of the zero cannot be told from a push; empty: the level is known, or the change is small."""
+        if self.level is not None or _within(change, AUTO_LIMIT):
+            return ""
+        force, torque = float(np.linalg.norm(change[:3])), float(np.linalg.norm(change[3:]))
+        return f"the force would change by {force:.1f} N and {torque:.2f} Nm, and the tool has not been seen free"
+
     @property
     def drift(self) -> Array:
         """What the free tool reads after all compensation (6,) [N, Nm]; zeros while unknown."""

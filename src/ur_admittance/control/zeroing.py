@@ -96,9 +96,10 @@ class ZeroWatch:
             raise CalibrationError(f"zeroing refused: {reason}.")
         reading, R_base_sensor = self._reading(params)
         self.monitor.forget_if_changed(params[0], R_base_sensor)
-        if not tool_is_free and (reason := self.monitor.contact(reading)):
+        change = np.asarray(reading - params[0]["sensor_bias"])
+        if not tool_is_free and (reason := self.monitor.contact(reading) or self.monitor.unknown(change)):
             raise Unconfirmed(f"zeroing refused: {reason}; {CONFIRM}.")
-        return np.asarray(reading - params[0]["sensor_bias"])
+        return change
 
     def _reading(self, params: NDArray[np.void]) -> tuple[Array, Array]:
         return weightless(params, self._window.q, self._window.wrench)

@@ -1,5 +1,6 @@
 """The table of UR types (data/ur_models.yaml) -> RobotModel."""
 
+import math
 from collections.abc import Mapping
 from difflib import get_close_matches
 from functools import cache
@@ -18,6 +19,8 @@ MODEL_NAMES = (
     *("ur3e", "ur5e", "ur7e", "ur10e", "ur12e", "ur16e"),
     *("ur8long", "ur15", "ur18", "ur20", "ur30"),
 )
+
+CALIBRATION = 0.02  # [m] by which the flange of one arm may be off its type; measured arms are some mm off
 
 # ROS base_link has x forward; the UR controller's base, where the table starts, is turned by pi about z.
 T_BASE_LINK_UR_BASE = Pose(rotation=np.diag([-1.0, -1.0, 1.0]))
@@ -41,16 +44,20 @@ def robot_model(name: str) -> RobotModel:
     return _from_entry(key, _table()[key])
 
 
-def nearest_model(model: RobotModel, tolerance: float = 0.02) -> str:
-    """Name of the UR type with the same kinematics up to ``tolerance`` [m], as calibration moves them; for an arm that
-    is none of them its own name. A description may call every type "ur"."""
+def flange_distance(model: RobotModel, other: RobotModel) -> float:
+    """Largest distance between the flanges of two arms, in three postures [m]; inf: one of them is not finite."""
     home = np.array(model.home)
     postures = (home, home + 0.7, np.zeros(6))
-    flange = [model.forward(q)[1] for q in postures]
+    distance = max(float(np.linalg.norm(model.forward(q)[1] - other.forward(q)[1])) for q in postures)
+    return distance if np.isfinite(distance) else math.inf
+
+
+def nearest_model(model: RobotModel, tolerance: float = CALIBRATION) -> str:
+    """Name of the UR type with the same kinematics up to ``tolerance`` [m], as calibration moves them; for an arm that
+    is none of them its own name. A description may call every type "ur"."""
 
     def distance(name: str) -> float:
-        known = robot_model(name)
-        return max(float(np.linalg.norm(known.forward(q)[1] - p)) for q, p in zip(postures, flange, strict=True))
+        return flange_distance(model, robot_model(name))
 
     own = model.name.lower()
     names = sorted(MODEL_NAMES, key=lambda name: (distance(name), name != own))

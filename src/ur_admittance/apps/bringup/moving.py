@@ -14,7 +14,6 @@ from ur_admittance.calibration.response import AMPLITUDE, measure_response
 from ur_admittance.core.records import Mode
 from ur_admittance.params.own_motion import own_motion_of
 
-TENTH = 0.1  # of every speed limit
 FOLLOWED = 0.002  # [m] of motion that counts
 
 
@@ -31,6 +30,8 @@ def _frames(bench: Bench) -> Found:
     if diagnosis.good:
         return Found(True, (*test.moves, "sign, axes, mounting and lever arm are right"))
     lines = (*test.moves, *(f"wrong: {finding}" for finding in diagnosis.findings))
+    if bench.sensor == "builtin":  # its wiring is the robot's: the person, or the TCP, was wrong
+        return Found(False, (*lines, "the robot's own sensor has fixed axes: check the TCP, and push as you are told"))
     fixes = [f"{name}: {value}" for name, value in diagnosis.changes.items()]
     for line in (*lines, *(f"this would fix it: {fix}" for fix in fixes)):
         bench.say(line)
@@ -66,8 +67,7 @@ def _motion(bench: Bench) -> Found:
             speed = max(speed, float(np.linalg.norm(command["twist"][:3])))
             distance = max(distance, float(np.linalg.norm(command["p_tcp"] - start)))
 
-    changes = {"velocity_scale_factor": TENTH}
-    parameters = bench.parameters.changed(changes)
+    parameters = bench.parameters
     if motion := own_motion_of(parameters):
         bench.say(f"IT MOVES BY ITSELF: {motion}.")
         if bench.ask("Start it all the same? (y: yes, anything else: no)").lower() != "y":
@@ -83,13 +83,14 @@ def _motion(bench: Bench) -> Found:
         on_tick=watch,
         say=bench.say,
     )
-    limit = TENTH * parameters.max_linear_velocity
+    limit = parameters.velocity_scale_factor * parameters.max_linear_velocity
     lines = (
         f"{end.ticks} cycles, {end.missed} missed; ended: {end.ended_because}; {end.reason}",
         f"felt up to {force:.1f} N, moved up to {1e3 * distance:.1f} mm away at up to {1e3 * speed:.1f} mm/s "
         f"(limit {1e3 * limit:.0f} mm/s)",
     )
-    return Found(end.mode != Mode.FAULT and distance > FOLLOWED, lines, changes)
+    pushed = force > parameters.admittance.min_motion_threshold
+    return Found(end.mode != Mode.FAULT and distance > FOLLOWED and pushed, lines)
 
 
 MOVING = (

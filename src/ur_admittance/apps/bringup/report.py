@@ -27,6 +27,7 @@ MEASURED, DONE, SKIPPED = "measured", "done", "skipped"  # measured: by nobody c
 ABOUT = re.compile(r"# ([a-z ]+): (.*)")
 ENTRY = re.compile(rf"# \[(\w+)\] ({MEASURED}|{DONE}|{SKIPPED}), ([-\d]+ [:\d]+)(?:, confirmed by (.*))?")
 SETS = "sets "
+TENTH = 0.1  # of every speed limit, until somebody raises it
 DIGITS = 6  # behind the point: micrometres, microradians, micronewtons
 
 
@@ -54,8 +55,8 @@ class Report:
 
     @property
     def parameters(self) -> Parameters:
-        """The preset, changed by every step that is done."""
-        changes: dict[str, Any] = {}
+        """The preset at a tenth of all speed limits, changed by every step that is done."""
+        changes: dict[str, Any] = {"velocity_scale_factor": TENTH}
         for entry in self.entries.values():
             changes |= entry.changes if entry.state == DONE else {}
         return preset(self.about["preset"]).changed(changes)
@@ -65,6 +66,20 @@ class Report:
         about = self.about
         client = f" --client {about['client']}" if about["client"] != "ur_rtde" else ""
         return f"ur-admittance run --robot {about['robot']} --model {about['model']}{client} --preset {path}"
+
+    def check_arm(self, serial: str) -> None:
+        """CalibrationError: the report is that of another arm. serial: of the arm that answers, empty: not told."""
+        known = self.about.get("serial number", "unknown")
+        if known != (serial or "unknown"):
+            raise CalibrationError(
+                f"{self.path}: is the report of the arm with the serial number {known}, but {serial or 'another one'} "
+                "answers; bring this arm up into a file of its own (--out)."
+            )
+
+    @property
+    def left(self) -> list[str]:
+        """Steps that were skipped, or begun and not confirmed."""
+        return [f"{name} ({entry.state})" for name, entry in self.entries.items() if entry.state != DONE]
 
     def note(self, step: str, state: str, lines: tuple[str, ...], changes: Mapping[str, Any], by: str = "") -> None:
         """What a step has found, in place of what it found before; saved at once."""
@@ -103,6 +118,13 @@ class Report:
             part.replace(self.path)
         except OSError as error:
             raise CalibrationError(f"{self.path}: cannot be written ({error.strerror}).") from None
+
+
+def report_of(path: Path) -> Report | None:
+    """The report, if this parameter file is one."""
+    if path.suffix not in (".yaml", ".yml") or not path.is_file() or "# serial number: " not in path.read_text("utf-8"):
+        return None
+    return load_report(path)
 
 
 def load_report(path: Path) -> Report:

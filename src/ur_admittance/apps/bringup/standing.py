@@ -19,7 +19,7 @@ TIMEOUT = 3.0  # [s] of a connection
 
 
 def _check(bench: Bench) -> Found:
-    findings = examine(bench.host, bench.model.name, LISTEN, NAME)
+    findings = examine(bench.host, bench.model.name, LISTEN, NAME, client=bench.client)
     lines = []
     for finding in findings:
         lines.append(f"{MARKS[finding.level]} {finding.text}")
@@ -80,6 +80,8 @@ def _asked_tcp(bench: Bench, offset: list[float]) -> Any:
         numbers = np.empty(0)
     if len(numbers) not in (3, 6) or not np.isfinite(numbers).all():
         raise CalibrationError(f"TCP {answer!r}: must be three or six numbers, for example 0 0 150.")
+    if not 1.0 <= max(np.abs(numbers[:3])) <= 2000.0 and numbers[:3].any():
+        raise CalibrationError(f"TCP {answer!r}: its position must be 0, or 1 to 2000 mm from the flange.")
     position, angles = 1e-3 * numbers[:3], np.radians(numbers[3:]) if len(numbers) == 6 else np.zeros(3)
     return np.array([*position, *angles])
 

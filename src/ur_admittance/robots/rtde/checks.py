@@ -12,6 +12,7 @@ from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
 RTDE_PORT, SCRIPT_PORT = 30004, 30003
 CB3_TYPES = ("ur3", "ur5", "ur10")  # software 3.x; all others are e-Series or newer, 5.x
 OLDEST = (5, 4, 0)  # older e-Series software lacks registers that the client library needs
+RELEASE_TIME = 2.0  # [s] that the release of a protective stop may take
 POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
 
 
@@ -117,7 +118,7 @@ def check_released(host: str, timeout: float) -> None:
 
 
 def _check_safety(dashboard: Dashboard, version: tuple[int, int, int]) -> None:
-    status = dashboard.word("safetystatus" if version[0] > 3 else "safetymode")
+    status = _safety_status(dashboard, version)
     if status in ("NORMAL", "REDUCED"):
         return
     if "PROTECTIVE" in status:
@@ -164,15 +165,26 @@ def _check_program(dashboard: Dashboard, take_over: bool) -> None:
     dashboard.ask("stop")
 
 
-def unlock_protective_stop(host: str, patience: float = 8.0) -> None:
-    """Only ever called on an explicit request. The robot refuses in the first five seconds."""
+def _safety_status(dashboard: Dashboard, version: tuple[int, int, int]) -> str:
+    return dashboard.word("safetystatus" if version[0] > 3 else "safetymode")
+
+
+def unlock_protective_stop(host: str, patience: float = 8.0) -> bool:
+    """Only ever called on an explicit request. The robot refuses in the first five seconds. False: there is none."""
     end = time.monotonic() + patience
     with Dashboard(host) as dashboard:
+        version = dashboard.version() or OLDEST
+        if "PROTECTIVE" not in _safety_status(dashboard, version):
+            return False
         while True:
             dashboard.ask("close safety popup")
             answer = dashboard.ask("unlock protective stop")
             if answer == "Protective stop releasing":
-                return
+                break
             if time.monotonic() >= end:
                 raise RobotError(f"the protective stop could not be unlocked: {answer}.")
             time.sleep(0.5)
+        end = time.monotonic() + RELEASE_TIME
+        while "PROTECTIVE" in _safety_status(dashboard, version) and time.monotonic() < end:
+            time.sleep(0.1)
+    return True

@@ -34,6 +34,7 @@ TOKEN, IN_USE, DONE = (f"output_int_register_{i}" for i in (24, 25, 26))
 RESULTS = tuple(f"output_double_register_{i}" for i in FLOATS)
 NUMBERS = 1 << 31  # of packages, requests and uploads: what an integer register holds
 NOTHING = (0.0,) * 6
+UNTAKEN = 100  # packages that the script has not taken: it is no longer there
 STATE_TIME = 0.1  # [s] to wait for the next state while a request is being done
 
 
@@ -64,7 +65,9 @@ class DirectLink(Link):
         return status, sentence
 
     def program_running(self) -> bool:
-        return super().program_running() and self.states[TOKEN] == self._token
+        """The token stays in its register when another program has taken the place of ours: that one takes no
+        packages."""
+        return super().program_running() and self.states[TOKEN] == self._token and self.delay < UNTAKEN
 
     @property
     def delay(self) -> int:

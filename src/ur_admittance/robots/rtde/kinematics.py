@@ -21,7 +21,7 @@ from ur_admittance.errors import ModelError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.dh import DenavitHartenberg, with_geometry
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
-from ur_admittance.model.table import nearest_model
+from ur_admittance.model.table import CALIBRATION, flange_distance, nearest_model
 from ur_admittance.robots.rtde.listen import Listener
 from ur_admittance.robots.rtde.ur_base import pose_from_ur
 from ur_admittance.robots.rtde.wire import WireError
@@ -120,11 +120,11 @@ def _of_its_type(model: RobotModel, dh: DenavitHartenberg) -> RobotModel:
         arm = with_geometry(model, dh)
     except ModelError as error:
         raise RobotError(f"the robot tells a geometry that cannot be used: {error}") from None
-    is_a, should_be = nearest_model(arm), nearest_model(model)
-    if is_a != should_be:
-        known = f"that of a {is_a}" if is_a != model.name else "that of no UR type"
-        raise RobotError(f"the robot's geometry is {known}, but the model is {model.name}: choose the right model.")
-    return arm
+    if flange_distance(model, arm) <= CALIBRATION:
+        return arm
+    is_a = nearest_model(arm)
+    known = f"that of a {is_a}" if is_a != model.name else "that of no UR type"
+    raise RobotError(f"the robot's geometry is {known}, but the model is {model.name}: choose the right model.")
 
 
 def difference(model: RobotModel, posture: Posture) -> Difference:

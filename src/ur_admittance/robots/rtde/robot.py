@@ -176,8 +176,9 @@ class RtdeRobot(Robot):
             return
         was_driving, self._driving = self._driving, False
         link.states.resting(True)
-        # without a connection, or stopped by its safety system, the robot brakes by itself
-        if was_driving and link.connected() and self._status not in SAFETY_STOPS:
+        # without a connection, stopped by its safety system, or when our program has ended, the robot brakes by itself
+        link.states.refresh()
+        if was_driving and link.connected() and self._status not in SAFETY_STOPS and link.program_running():
             link.brake(STOP_TIME)
             if link.program_running():
                 link.set_watchdog(IDLE_WATCHDOG_HZ)
@@ -207,9 +208,8 @@ class RtdeRobot(Robot):
 
     def unlock(self) -> str:
         """Release a protective stop, whose cause somebody has found; the arm stays where it is until recover()."""
-        if self._status != Status.PROTECTIVE_STOP:
+        if not unlock_protective_stop(self.host, patience=0.0):
             raise RobotError("unlock: the robot is not in a protective stop.")
-        unlock_protective_stop(self.host, patience=0.0)
         return "the robot is unlocked and stays where it is; now reset the fault"
 
     def recover(self, unlock: bool = False) -> RobotInfo:

@@ -106,6 +106,11 @@ def check_parameters(parameters: Parameters, source: str, second: str = "") -> N
             f"sensor.source = {calibrated}: tool and bias were calibrated with it, so the wrench of {source} would be "
             f"wrong; run with --sensor {calibrated}, or calibrate again."
         )
+    if source == "builtin" and parameters.sensor.sign != 1.0:
+        raise RobotError(
+            f"sensor.sign = {parameters.sensor.sign:g}: must be 1 with the robot's own sensor, or the arm goes against "
+            "the hand."
+        )
     if source != "builtin" or calibrated:
         return
     if parameters.tool.mass > 0.0:
