@@ -35,6 +35,7 @@ Array = NDArray[np.float64]
 STOP_TIME = 3.0  # [s] that a stop may take before it counts as failed
 IDLE_WATCHDOG_HZ = 0.1  # while nothing moves: the slowest the robot allows
 KEEP_ALIVE = 1.0  # [s] between signs of life while nothing moves
+EXPLAINED = 0.02  # [s] after a refused command: a stop of the robot shows in its state by then
 SMALLEST_SCALING = 0.01  # a tick needs dt > 0
 LINKS: dict[str, type[Link]] = {"ur_rtde": LibraryLink, "direct": DirectLink}
 SAFETY_STOPS = (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
@@ -68,7 +69,7 @@ class RtdeRobot(Robot):
         self._driving = False  # commands are streamed and the watchdog is armed
         self._lost_while_driving = False
         self._status = Status.OK
-        self._refused = False
+        self._refused, self._refused_at = False, 0.0
         self._rest = np.zeros(6)
         self._fields: SampleFields | None = None
         self._command: Any = None
@@ -270,12 +271,14 @@ class RtdeRobot(Robot):
         elif self._status != Status.OK:
             return self._status
         elif status == Status.OK and self._refused:
+            if time.monotonic() < self._refused_at + EXPLAINED:
+                return Status.OK  # nothing is sent meanwhile
             status, reason = Status.COMMAND_REJECTED, self.reason
         self.reason = reason
         return status
 
     def _refuse(self, reason: str) -> None:
-        self._refused, self.reason = True, reason
+        self._refused, self._refused_at, self.reason = True, time.monotonic(), reason
 
     def _wait_for_standstill(self, link: Link) -> None:
         end = time.monotonic() + STOP_TIME
