@@ -58,7 +58,7 @@ def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
         (["sim", "push", "--set", "admittance.masss=1"], "admittance.mass"),
         (["sim", "push", "--set", "mass=4"], "the nearest known name is admittance.mass"),
         (["sim", "push", "--option", "stiffness=300"], "are changed with --set"),
-        (["sim", "push", "--log", __file__], "exists already"),
+        (["sim", "push", "--log", __file__], "must end with .mcap"),
         (["sim", "push", "--set", "nothing"], "must be name=value"),
         (["sim", "push", "--preset", "none_such"], "preset 'none_such' is unknown"),
         (["replay", "/nowhere/x.mcap"], "/nowhere/x.mcap"),
