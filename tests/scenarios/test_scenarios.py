@@ -156,7 +156,7 @@ def test_unknown_names_are_refused_with_what_is_known():
         run_scenario("pusch", Setup())
     with pytest.raises(SimulationError, match=r"scenario push has no option 'stiffness'"):
         run_scenario("push", Setup(options={"stiffness": 1e4}))
-    with pytest.raises(SimulationError, match=r"shape = 'round'"):
+    with pytest.raises(ParameterError, match=r"option shape: round: must be one of flat"):
         run_scenario("surface", Setup(options={"shape": "round"}))
     with pytest.raises(ParameterError, match=r"admittance\.mass\[0\]"):
         run_scenario("push", Setup(changes={"admittance.mass": [-1.0] + [8.0] * 5}))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ur_admittance.dashboard import Page
 
 OWN_FOLDER = Path("ur_admittance_page")
-PORTS = Bounds(1, 65535)
+PORTS = Bounds(0, 65535)
 
 
 def demo(
