@@ -1,5 +1,6 @@
 """A real demo (loop and page in their own processes) and a real browser."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -173,6 +174,7 @@ def visit(browser):
         tab.set_default_timeout(60_000)
         tab.goto(url + SMALL)
         tab.locator("[data-mode]").first.wait_for()
+        close_notice(tab)
         opened.append((context, tab, url))
         return tab
 
@@ -183,6 +185,16 @@ def visit(browser):
         context.close()
         assert outside == []
         assert complaints == []
+
+
+def close_notice(tab):
+    """Chromium without a graphics card is told so, in a notice that may cover the ball."""
+    from playwright.sync_api import TimeoutError as Absent
+
+    with contextlib.suppress(Absent):
+        tab.get_by_text("Software WebGL rendering detected").locator("xpath=ancestor::div[@role='alert']").locator(
+            "button"
+        ).first.click(timeout=4000, force=True)
 
 
 def eventually(condition, timeout=30.0):
