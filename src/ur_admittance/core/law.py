@@ -83,6 +83,8 @@ def law_twist(p, s, c, velocity, desired, dt, twist, v, x_next, v_next):
     observe(p, s, c.wrench_control, velocity, R, driven, dt)
     silent = deadband(p, s.pressed, c.wrench_control)
     fade(s.pressed, dt)
+    if s.pressed[0] == 0.0 and s.pressed[1] == 0.0:
+        s.recovered = 0
     lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)
 
     mean = vec6()  # rate of x over the step

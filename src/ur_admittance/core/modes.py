@@ -61,6 +61,7 @@ def clear_state(s):
     """Forget everything; the next valid sample starts afresh."""
     s.has_command = 0
     s.filter_ready = 0
+    s.recovered = 0
     s.retreating = 0
     s.trail_count = 0
     s.trail_newest = 0
@@ -99,6 +100,7 @@ def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_meas
         if u.request & RESET_FAULT and status == OK and stands_still(s):
             s.mode = INACTIVE
             s.retreating = 0
+            s.recovered = 1
     elif s.mode == ACTIVE and u.request & DEACTIVATE:
         s.mode = STOPPING
     if s.mode == STOPPING and stands_still(s):
@@ -122,8 +124,8 @@ def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_meas
             s.unexplained[:] = 0.0
             forget_contact(p, s.contact)
             s.quiet_time = 0.0
-            s.pressed[0] = force
-            s.pressed[1] = torque
+            s.pressed[0] = force if s.recovered != 0 else 0.0
+            s.pressed[1] = torque if s.recovered != 0 else 0.0
             s.target_id = u.target_id
             s.target_active = 0
             latch(s, R_measured, p_measured)

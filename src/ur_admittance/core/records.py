@@ -225,6 +225,7 @@ STATE = np.dtype(
         ("revision", I),  # of the parameters the ramps lead to
         ("filter_ready", I),  # 0: the next wrench starts the filter
         ("was_lost", I),  # 1: the last sample could not be used, 2: nor did the robot take commands
+        ("recovered", I),  # 1: a fault was reset, and the load of then has not been let in since
         ("retreating", I),  # 1: on the way back
         ("retreat_asked", I),  # 1: by the last sample
         ("trail_count", I),  # places in use
@@ -273,7 +274,7 @@ STATE = np.dtype(
         ("wrench_filtered", F, 6),  # sensor axes [N, Nm]
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
         ("quiet_time", F),  # without force and motion [s]
-        ("pressed", F, 2),  # what is left of the load at the activation [N, Nm]: wrench.deadband
+        ("pressed", F, 2),  # what is left of the load at an activation after a fault [N, Nm]: wrench.deadband
         # distances: core/obstacles.py
         ("near_q", F, 6),  # joint angles at which they were measured last [rad]
         ("near_room", F),  # smallest distance there beyond the clearance, or less [m]

@@ -10,7 +10,7 @@ from .compile import kernel, mat3, vec3, vec6
 from .spatial import cross, multiply, norm, rotate, rotate_back, wrench_to_point
 
 ACCELERATION_CUTOFF_HZ = 10.0  # of the estimate used for inertial compensation; above it the estimate is mostly noise
-FADE_TIME = 0.5  # [s] time constant with which the load at an activation becomes felt
+FADE_TIME = 0.5  # [s] time constant with which the load at an activation after a fault becomes felt
 NOTHING = 1e-3  # [N, Nm]
 
 
@@ -94,8 +94,8 @@ def deadband(p, pressed, w):
     """Soft deadband in control axes, in place: norm thresholds for force and torque, then per axis.
     Axes under force control have none: it would bias the force. Returns whether all enabled axes are silent.
 
-    pressed: [N, Nm] added to the thresholds. A contact may press on the tool when the arm is activated, above all one
-    that has stopped it: it counts only as the addition fades, so that the arm lets go of it and does not leap."""
+    pressed: [N, Nm] added to the thresholds. A contact that stopped the arm may still press on the tool when it is
+    activated again: this load counts only as the addition fades, so that the arm lets go of it and does not leap."""
     silent = True
     for part in range(2):
         threshold = pressed[part] + (p.deadband_force if part == 0 else p.deadband_torque)
