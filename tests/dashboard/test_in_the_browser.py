@@ -7,6 +7,7 @@ import pytest
 
 from ur_admittance import dashboard
 from ur_admittance.core.records import Status
+from ur_admittance.model import robot_model
 from ur_admittance.params import load_parameters
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
@@ -161,13 +162,13 @@ def test_a_change_can_be_undone_and_the_defaults_come_back(demo, visit, press, e
 
 
 def test_trying_again_and_again_leaves_the_arm_near_home(demo, visit, press, eventually):
-    tab = visit(demo.url)
-    press(tab, "Light")
-    eventually(lambda: abs(demo.command["twist"][1]) > 0.05)
-    first = np.sign(demo.command["twist"][1])
-    tab.wait_for_timeout(2500)
-    press(tab, "Light")
-    eventually(lambda: first * demo.command["twist"][1] < -0.05)
+    tab, model = visit(demo.url), robot_model("ur5e")
+    home = model.forward(model.home)[1][1]
+    for _ in range(2):
+        towards = np.sign(home - demo.tcp[1])
+        press(tab, "Light")
+        eventually(lambda towards=towards: towards * demo.command["twist"][1] > 0.05)
+        tab.wait_for_timeout(2500)
 
 
 def test_a_push_about_an_axis_turns_the_tool_about_it(demo, visit, press, eventually):
