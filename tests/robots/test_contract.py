@@ -234,8 +234,11 @@ def test_the_arm_goes_where_the_command_says(driver: Driver) -> None:
             driver.tick(np.zeros(6))
         told = driver.told(start)
         assert np.all((told - start) / SPEED >= 199 * PERIOD)
-        # speeds that come by message count for whole periods of the robot, at their beginning and at their end
-        rounded = 2 * PERIOD * np.abs(SPEED).max() if driver.loses_cycles and driver.value("speed_driven") else 0.0
+        # speeds that come by message count for whole periods of the robot, at their beginning and at their end; of two
+        # that reach ur_rtde's program within one period, as on a busy computer, only the last one counts
+        settings = getattr(driver.robot, "settings", None)
+        cycles = 2 if driver.loses_cycles else 3 if getattr(settings, "client", "") == "ur_rtde" else 0
+        rounded = cycles * PERIOD * np.abs(SPEED).max() if driver.value("speed_driven") else 0.0
         np.testing.assert_allclose(driver.q, told, atol=1e-3 + rounded)
         np.testing.assert_allclose(driver.qd, 0.0, atol=1e-3)
 
