@@ -57,7 +57,7 @@ def test_the_pipeline_removes_the_tool_and_moves_the_wrench_to_the_probe(process
     assert client.set_parameter("sensor.bias", [0.0, 4.0, 0.0, 0.0, 0.0, 0.0], "/wrench_node").successful
     assert np.linalg.norm(newest(client, sensor)[:3]) == pytest.approx(4.0, rel=0.02)
     time.sleep(1.0)
-    client.until(lambda: client.trigger("/wrench_node/zero_ft_sensor").success, 10, "a new zero")
+    client.until(lambda: client.trigger("/wrench_node/zero_free_tool").success, 10, "a new zero")
     assert np.linalg.norm(newest(client, sensor)[:3]) < 0.05
 
 
