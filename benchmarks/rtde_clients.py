@@ -1,8 +1,8 @@
 """What a client of the robot costs, and how soon a force becomes a command: one after the other, against one emulator.
 
-    python benchmarks/rtde_clients.py                  a minute each, printed
-    python benchmarks/rtde_clients.py --minutes 0.25   a quick look
-    python benchmarks/rtde_clients.py --write          kept in docs/measured/rtde_clients.json
+    python -m benchmarks.rtde_clients                  a minute each, printed
+    python -m benchmarks.rtde_clients --minutes 0.25   a quick look
+    python -m benchmarks.rtde_clients --write          kept in docs/measured/rtde_clients.json
 
 `run` with ur_rtde, `run` with the direct client, and for comparison a bare ur_rtde loop: getters, one multiplication,
 speedJ, waitPeriod. All loops at the same real-time priority. Measured from outside, for all in the same way:
@@ -198,7 +198,7 @@ def main() -> None:
         for name, client, command in (
             ("ur_rtde", "run, ur_rtde", [*run, "--client", "ur_rtde"]),
             ("direct", "run, direct", [*run, "--client", "direct"]),
-            ("bare", "bare ur_rtde loop", [sys.executable, __file__, "--bare", emulator.host]),
+            ("bare", "bare ur_rtde loop", [sys.executable, "-m", "benchmarks.rtde_clients", "--bare", emulator.host]),
         ):
             emulator.tell("reset")
             results[name] = measure(client, command, emulator, 60.0 * options.minutes)
