@@ -3,13 +3,17 @@
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+from ur_admittance.emulator.ports import Connection
 from ur_admittance.emulator.process import EmulatorProcess
+from ur_admittance.emulator.server import BURST, CHUNK, Server
 from ur_admittance.robots.rtde.wire import message
 
 STATES = 500
@@ -68,3 +72,40 @@ def test_a_flood_on_one_port_leaves_time_for_every_cycle(connect, emulator, port
         assert emulator.dashboard("robotmode") == "Robotmode: RUNNING"
     assert last - first == pytest.approx(STATES * 0.002)  # no cycle was left out
     assert (end - begin) / STATES < 0.95 * 0.002
+
+
+def test_a_flood_of_programs_lets_the_program_of_another_client_run(connect, emulator) -> None:
+    client = connect()
+    client.outputs(["output_int_register_5"])
+    client.start()
+    with flood(emulator.host, 30003, b"textmsg(1)\n"):
+        for _ in range(STATES):  # until the flood has filled what may wait
+            client.state()
+        with socket.create_connection((emulator.host, 30003)) as other:
+            other.sendall(b"write_output_integer_register(5, 7)\n")
+        assert any(client.state()["output_int_register_5"] == 7 for _ in range(STATES))
+
+
+class Costly(Connection):
+    """The first bytes take long, the second are the command that the robot waits for."""
+
+    def feed(self, data: bytes) -> None:
+        self.box.waits_for_command = self.box.waits_for_command and self.paid == 0.0
+        begin = time.thread_time()
+        while time.thread_time() - begin < 2 * BURST:
+            pass
+
+
+def test_a_robot_that_waits_for_a_command_hears_a_client_that_has_cost_much() -> None:
+    """Else both wait until the patience is over."""
+    box = SimpleNamespace(waits_for_command=True)
+    server = Server(box, "127.0.0.1", patience=5.0)
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        there = socket.create_connection(listener.getsockname())
+        here, _ = listener.accept()
+    with here, there:
+        here.setblocking(False)
+        server._clients[here] = Costly(box, "a client")
+        there.sendall(bytes(2 * CHUNK))
+        server._wait_for_command(0.002)
+    assert not box.waits_for_command

@@ -1,5 +1,6 @@
 """The command ur-emulator."""
 
+import gc
 import os
 import signal
 import socket
@@ -16,6 +17,7 @@ app = typer.Typer(
     help="A UR controller with contact physics: RTDE (30004), dashboard (29999), script and primary ports (30001-3).",
     add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # markup eats units such as [m]
 )
 
 
@@ -84,6 +86,8 @@ def run(
     if payload is not None:
         box.arm.set_payload(payload)
     box.cycle()  # compiles before clients can connect
+    gc.collect()
+    gc.freeze()  # what is there stays; looking through it takes 50 cycles
     if priority > 0:
         try:
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
@@ -106,10 +110,10 @@ def _say(text: str) -> None:
 
 @app.command()
 def tell(
-    command: Annotated[list[str], typer.Argument(help='E.g. "emergency stop"; "help" lists all.')],
+    command: Annotated[list[str], typer.Argument(metavar="COMMAND", help='E.g. "emergency stop"; "help" lists all.')],
     host: Annotated[str, typer.Option(help="Address of the emulator.")] = "127.0.0.1",
 ) -> None:
-    """Press a button, push the tool or cut the network of a running emulator."""
+    """Press a button, push the tool, cut the network."""
     from ur_admittance.emulator.ports import DASHBOARD_PORT
 
     try:

@@ -29,7 +29,7 @@ class Connection:
 
     def __init__(self, box: Controller, name: str) -> None:
         self.box, self.name = box, name
-        self.debt = 0.0  # [s] of work for it beyond its share
+        self.paid = 0.0  # [s] monotonic time at which the work for it is within its share
         self.out = bytearray()
         self.closing = False  # after the rest has been sent
         self.full_since: float | None = None
@@ -187,7 +187,7 @@ class ScriptConnection(Connection):
             self.closing = True
 
     def program(self, text: str) -> None:
-        self.box.program.upload(text)
+        self.box.program.upload(text, client=self)
 
     def closed(self) -> None:
         if self._programs:

@@ -19,7 +19,7 @@ from ur_admittance.runtime.braking import Watchdog
 
 STOPPED, PLAYING, PAUSED = 1, 2, 4  # runtime_state
 START_CYCLES = 10  # between the upload of a program and its first cycle
-UPLOADS = 100  # that may wait for their turn
+UPLOADS = 100  # of one client that may wait for their turn
 LONGEST = 1 << 15  # [characters] of a script that is executed: compiling takes some 5 us for each
 
 
@@ -63,7 +63,7 @@ class Program:
         # started, stopped, paused, compile error, runtime error, textmsg, popup; text, line, column
         self.on_event: Callable[[str, str, int, int], None] = lambda event, text, line, column: None
         self._starting = 0
-        self._waiting: deque[str] = deque()
+        self._waiting: dict[object, deque[str]] = {}  # by client; the first one is next
 
     @property
     def streams(self) -> bool:
@@ -78,17 +78,26 @@ class Program:
 
     # life
 
-    def upload(self, text: str) -> None:
-        """A complete program arrived: it starts in one of the next cycles."""
+    def upload(self, text: str, client: object = None) -> None:
+        """A complete program arrived: it starts in one of the next cycles. Clients take turns: one that sends many
+        delays its own."""
         secondary = _is_secondary(text)
         if not self.safety.remote_control:
             self.log("script", "program refused: the robot is in local control")
         elif not secondary and not self.safety.can_move:
             self.log("script", "program refused: the arm is stopped or without power")
-        elif len(self._waiting) >= UPLOADS:
-            self.log("script", f"program refused: {UPLOADS} programs wait already")
+        elif len(waiting := self._waiting.setdefault(client, deque())) >= UPLOADS:
+            self.log("script", f"program refused: {UPLOADS} programs of this client wait already")
         else:
-            self._waiting.append(text)
+            waiting.append(text)
+
+    def _next(self) -> str:
+        client = next(iter(self._waiting))
+        waiting = self._waiting.pop(client)
+        text = waiting.popleft()
+        if waiting:
+            self._waiting[client] = waiting  # behind the others
+        return text
 
     def _load(self, text: str) -> None:
         """The program replaces the one that runs, unless it does not compile. A secondary one runs at once."""
@@ -202,7 +211,7 @@ class Program:
         if self.runtime_state == PLAYING and self.body is not None:
             self._advance(self.body)
         if self._waiting:
-            self._load(self._waiting.popleft())
+            self._load(self._next())
 
     def _begin(self) -> None:
         if self.body is None or not self.safety.can_move:

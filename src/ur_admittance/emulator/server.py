@@ -7,9 +7,9 @@ a longer pause the schedule moves on: robot time then has a gap against real tim
 With ``patience`` the schedule waits up to that long for a late streamed command, once: on a busy machine robot time
 then runs slower than real time, but a client that keeps up with robot time sees no lost cycle. With ``pace`` 0.5 robot
 time runs at half speed throughout.
-A connection may cost SHARE of the time. One that has cost more is heard again when its debt is paid off, and one that
-does not read its answers when it has read them; until then its bytes wait in its own socket. So a client that floods a
-port slows down itself, not the arm and not the others.
+A connection may cost SHARE of the time. One that has cost more, by BURST, is heard again when enough time has passed,
+and one that does not read its answers when it has read them; until then its bytes wait in its own socket. So a client
+that floods a port slows down itself, not the arm and not the others.
 """
 
 import ctypes
@@ -26,6 +26,7 @@ CLIENTS = 100  # at most, over all ports
 CATCH_UP = 5  # cycles; more could trip the watchdog on a client that had no chance to send
 CHUNK = 1024  # [bytes] read at once
 SHARE = 0.1  # of the time for one connection
+BURST = 0.002  # [s] of work that one connection may cost at once
 PR_SET_TIMERSLACK = 29
 QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
@@ -109,7 +110,6 @@ class Server:
         self.box.state_sent = time.monotonic()
         cut = self.box.state_sent < self._cut_until
         for client, connection in list(self._clients.items()):
-            connection.debt = max(0.0, connection.debt - SHARE * self.box.period)
             connection.cycle()
             if cut:
                 connection.out.clear()
@@ -143,9 +143,11 @@ class Server:
 
     def _take_waiting(self, wait: float = 0.0) -> None:
         """What clients have sent, or send within ``wait`` [s]."""
-        if time.monotonic() < self._cut_until:
+        now = time.monotonic()
+        if now < self._cut_until:
             return
-        heard = (client for client, c in self._clients.items() if c.debt <= 0.0 and len(c.out) <= BACKLOG_LIMIT)
+        soon = now + BURST / SHARE
+        heard = (client for client, c in self._clients.items() if c.paid <= soon and len(c.out) <= BACKLOG_LIMIT)
         readable, _, _ = select.select([*self._listeners, *heard], [], [], wait)
         for ready in readable:
             kind = self._listeners.get(ready)
@@ -186,7 +188,7 @@ class Server:
         begin = time.thread_time()
         connection.feed(data)
         self._send(client, connection)
-        connection.debt += time.thread_time() - begin
+        connection.paid = max(connection.paid, time.monotonic()) + (time.thread_time() - begin) / SHARE
 
     def _send(self, client: socket.socket, connection: Connection) -> None:
         out = connection.out
