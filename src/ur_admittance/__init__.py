@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ur_admittance.params import load_parameters as load_parameters
     from ur_admittance.params import preset as preset
     from ur_admittance.recording.log import read_log as read_log
+    from ur_admittance.recording.recorder import Recorder as Recorder
     from ur_admittance.robots.rtde.robot import RtdeRobot as RtdeRobot
     from ur_admittance.robots.rtde.settings import RtdeSettings as RtdeSettings
     from ur_admittance.robots.sensors import NetFt as NetFt
@@ -53,6 +54,7 @@ else:
         "JointFollower": "control.chaining",
         "NetFt": "robots.sensors",
         "Parameters": "params",
+        "Recorder": "recording.recorder",
         "RobotiqFt": "robots.sensors",
         "RtdeRobot": "robots.rtde.robot",
         "RtdeSettings": "robots.rtde.settings",
@@ -100,6 +102,7 @@ __all__ = [
     "JointFollower",
     "NetFt",
     "Parameters",
+    "Recorder",
     "RobotiqFt",
     "RtdeRobot",
     "RtdeSettings",

@@ -3,6 +3,8 @@
 Code that runs in the control loop never raises; it returns a status (core/records.py).
 """
 
+from typing import Any
+
 
 class UrAdmittanceError(Exception):
     """Base of every error this package raises on purpose. The command line shows it as one sentence."""
@@ -31,6 +33,21 @@ class RobotError(UrAdmittanceError):
     """The arm, its controller or the connection refused or failed."""
 
 
+class LoopError(UrAdmittanceError):
+    """The control loop failed, or the arm did not come to rest when it ended.
+
+    `report` is what `run` would have returned: how the loop ran until then; `stopped`: whether the robot took the stop;
+    `robot`: which one it was, None in another process.
+    """
+
+    def __init__(self, message: str, report: Any, stopped: bool, robot: Any = None) -> None:
+        super().__init__(message)
+        self.report, self.stopped, self.robot = report, stopped, robot
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.report, self.stopped)  # a connection to an arm cannot be sent
+
+
 class LogError(UrAdmittanceError):
     """A recording that cannot be written, read or replayed."""
 
@@ -45,3 +62,9 @@ class Unconfirmed(CalibrationError):
 
 class SimulationError(UrAdmittanceError):
     """A world or scenario that cannot be built or has diverged."""
+
+
+def sentence_of(error: BaseException) -> str:
+    """Any error for people; one that is not of this family with its kind."""
+    text = str(error).strip().rstrip(".") or "no message"
+    return text if isinstance(error, UrAdmittanceError) else f"{type(error).__name__}: {text}"

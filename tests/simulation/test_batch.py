@@ -1,6 +1,7 @@
 """Episodes in compiled code: the bits of the control loop, whatever the number of threads."""
 
 import pickle
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from ur_admittance.apps.record_case import record_case
 from ur_admittance.apps.scenarios import Setup, Stage
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.errors import SimulationError
+from ur_admittance.errors import LogError, SimulationError
 from ur_admittance.params import Parameters, preset
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
@@ -201,3 +202,14 @@ def test_only_a_few_cases_are_handed_out_at_a_time(monkeypatch):
     script = Script(0.01)
     assert simulate([Case(script, Parameters())] * 40, lambda case, trace: 1, threads=2) == [1] * 40
     assert max(counts) == 2 * batch.AHEAD
+
+
+def test_a_case_that_cannot_be_recorded_to_its_end_is_an_error():
+    with pytest.raises(LogError, match="No space left on device"):
+        record_case(Case(Script(0.1), parameters()), Path("/dev/full"))
+
+
+def test_any_collection_of_cases_will_do():
+    case = Case(Script(0.02), parameters(), sensor=NOISE)
+    for cases in (np.array([case, case], dtype=object), (one for one in [case, case])):
+        assert [len(trace.command) for trace in simulate(cases)] == [10, 10]

@@ -10,6 +10,7 @@ from ur_admittance.apps.practice_tools import TOOLS
 from ur_admittance.apps.scenarios.sensors import SECOND
 from ur_admittance.apps.scenarios.stage import NOISE, SERVO
 from ur_admittance.control import AdmittanceController
+from ur_admittance.first_start import SIMULATION, in_words, prepare
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.runtime import registry
@@ -47,8 +48,9 @@ def run_simulated(
     (duration, priority ...).
     """
     tool = TOOLS["probe"]
+    prepare(in_words(say), [SIMULATION])
     while True:
-        say(f"building the simulated {model} (the first run compiles its physics: half a minute)")
+        say(f"building the simulated {model}")
         arm = robot_model(model)
         chosen = simulated_parameters(parameters, tool.tool)
         period = 1.0 / chosen.control_rate
@@ -58,7 +60,7 @@ def run_simulated(
         live = InteractiveWorld(robot, restless, tool, choice)
         robot.world.step(robot.world.q, None, period)
         robot.world.reset()
-        say("loading the controller (the first run compiles it: one to two minutes)")
+        say("loading the controller")
         controller = AdmittanceController(arm, chosen)
         controller.configure()
         if activate:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from ruckig import InputParameter, OutputParameter, Result, Ruckig, Synchronization
 
+from ur_admittance import given
 from ur_admittance.control.kernels import spare_joint_speed
 from ur_admittance.core.compile import load
 from ur_admittance.core.records import PARAMS, new
@@ -41,13 +42,12 @@ class CartesianPath:
     def __init__(self, points: ArrayLike, speed: float, relative: bool = False) -> None:
         """points: (n, 3) [m], base frame; relative: seen from where the reference is at the start. It goes to the first
         one in a straight line too. speed [m/s]."""
-        self.points: FloatArray = np.array(points, dtype=float)
+        self.points: FloatArray = np.array(given.array("path points", points))
         if self.points.ndim != 2 or self.points.shape[0] < 1 or self.points.shape[1] != 3:
             raise ParameterError(f"path points: shape is {self.points.shape}, must be (n, 3).")
         if not np.isfinite(self.points).all():
             raise ParameterError("path points: must be finite numbers.")
-        if not 0.0 < speed < np.inf:
-            raise ParameterError(f"path speed = {speed} m/s: must be > 0.")
+        given.number("path speed", speed, "m/s", above=True)
         if not isinstance(relative, bool):  # "False" would be true
             raise ParameterError(f"path relative = {relative}: must be true or false.")
         self.speed, self.relative = speed, relative
@@ -86,7 +86,9 @@ class Smoother:
     name, behind = "smoother", True
 
     def __init__(self, time: float = 0.04) -> None:
-        if not 0.0 < time <= LONGEST_SMOOTHING:
+        """time [s]."""
+        given.number("smoother time", time, "s", above=True)
+        if time > LONGEST_SMOOTHING:
             raise ParameterError(f"smoother time = {time} s: must be > 0, at most {LONGEST_SMOOTHING} s.")
         self.time = time
 
@@ -116,9 +118,8 @@ class JointFollower:
 
     def __init__(self, acceleration: float = MAX_ACCELERATION, jerk: float = MAX_JERK) -> None:
         """acceleration [rad/s2]: at least what the tick may ask for; jerk [rad/s3]."""
-        for name, value in (("acceleration", acceleration), ("jerk", jerk)):
-            if not 0.0 < value < np.inf:
-                raise ParameterError(f"follower {name} = {value}: must be > 0.")
+        given.number("follower acceleration", acceleration, "rad/s2", above=True)
+        given.number("follower jerk", jerk, "rad/s3", above=True)
         load(spare_joint_speed, new(PARAMS), np.zeros(6), np.zeros(6))
         self._otg = Ruckig(6, NOMINAL_PERIOD)
         self._input, self._output = InputParameter(6), OutputParameter(6)
@@ -140,22 +141,22 @@ class JointFollower:
         self._input.current_acceleration = [0.0] * 6
 
     def update(self) -> None:
-        q, qd, given, dt = self._q, self._qd, self._input, float(self._dt[0])
+        q, qd, plan, dt = self._q, self._qd, self._input, float(self._dt[0])
         self._otg.delta_time = dt
         # a speed above the limit, which may just have been lowered, is brought down by the tick
         fastest = np.maximum(self._limit, np.abs(qd)) + LEAST_SPEED
         spare = spare_joint_speed(self._params, q, self._twist)
-        given.max_velocity = np.minimum(fastest - qd, spare).tolist()
-        given.min_velocity = np.maximum(-fastest - qd, -spare).tolist()
-        given.current_position = (self._q_last - (q - qd * dt)).tolist()
-        given.current_velocity = (self._qd_last - qd).tolist()
-        result = self._otg.update(given, self._output)
+        plan.max_velocity = np.minimum(fastest - qd, spare).tolist()
+        plan.min_velocity = np.maximum(-fastest - qd, -spare).tolist()
+        plan.current_position = (self._q_last - (q - qd * dt)).tolist()
+        plan.current_velocity = (self._qd_last - qd).tolist()
+        result = self._otg.update(plan, self._output)
         if result < Result.Working:
             raise UrAdmittanceError(f"Ruckig finds no motion ({result.name})")
         lower, upper = np.minimum(self._lower, q), np.maximum(self._upper, q)  # the law's, if it is outside
         q += self._output.new_position
         qd += self._output.new_velocity
-        given.current_acceleration = self._output.new_acceleration
+        plan.current_acceleration = self._output.new_acceleration
         self._brake_in_time(q, qd, dt)
         np.clip(q, lower, upper, out=q)  # by less than 1e-4 rad: a cycle is not infinitely short
         self._q_last[:], self._qd_last[:] = q, qd

@@ -5,6 +5,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ur_admittance import given
 from ur_admittance.control.drift import WARN
 from ur_admittance.control.zeroing import CONFIRM, compensated
 from ur_admittance.core.records import PARAMS, new
@@ -139,7 +140,7 @@ def check_near(position: Array, rotation: Array, command: np.void, safety: Safet
 
 
 def finite(values: ArrayLike, shape: tuple[int, ...], what: str) -> Array:
-    array = np.asarray(values, dtype=float)
+    array = given.array(what, values)
     if array.shape != shape:
         raise ParameterError(f"{what}: shape is {array.shape}, must be {shape}.")
     if not all(math.isfinite(x) for x in array.flat):

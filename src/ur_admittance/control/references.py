@@ -12,6 +12,7 @@ from ur_admittance.control.checks import finite
 from ur_admittance.core.leader import FROM_OUTSIDE, Leader
 from ur_admittance.core.views import Record, scalar, vector
 from ur_admittance.errors import LifecycleError, ParameterError
+from ur_admittance.given import number
 from ur_admittance.model.frames import is_rotation
 
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
@@ -31,6 +32,7 @@ class References:
         self._left = 0.0  # [s] for which the twist is still valid
 
     def set_twist(self, twist: ArrayLike, valid_for: float) -> None:
+        number("valid_for", valid_for, "s", infinite=True)
         self._twist[:] = finite(twist, (6,), "reference twist")
         self._target_id[0] = 0
         self._left = valid_for

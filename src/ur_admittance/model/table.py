@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from ruamel.yaml import YAML
 
+from ur_admittance import given
 from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Pose, rotation_from_rpy
 from ur_admittance.model.robot import Capsule, Link, RobotModel
@@ -33,9 +34,16 @@ def _table() -> Mapping[str, Any]:
     return table
 
 
+def robot_model(name: str | RobotModel) -> RobotModel:
+    """The arm of that name, for instance ``"ur5e"`` (upper or lower case); a model is returned as it is."""
+    if isinstance(name, RobotModel):
+        return name
+    given.kind("robot model", name, str, "a name such as 'ur5e', or a RobotModel", ModelError)
+    return _of_type(name)
+
+
 @cache
-def robot_model(name: str) -> RobotModel:
-    """The arm of that name, for instance ``"ur5e"`` (upper or lower case)."""
+def _of_type(name: str) -> RobotModel:
     key = name.strip().lower()
     if key not in MODEL_NAMES:
         near = get_close_matches(key, MODEL_NAMES, n=1)

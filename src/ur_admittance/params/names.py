@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
+from ur_admittance.given import kind
+
 
 def plain(value: Any) -> Any:
     """NumPy arrays and scalars as Python lists and numbers; mappings as dictionaries."""
@@ -14,6 +16,7 @@ def plain(value: Any) -> Any:
 
 
 def flatten(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    kind("changes", values, Mapping, "names with their values, such as {'velocity_scale_factor': 0.3}")
     flat: dict[str, Any] = {}
     for key, value in values.items():
         name = f"{prefix}{key}"

@@ -5,9 +5,8 @@ for trace in simulate(cases):
     print(trace.contact[:, 0].min())
 """
 
-import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from itertools import islice
@@ -15,13 +14,15 @@ from typing import Any, TypeVar, overload
 
 import numpy as np
 
+from ur_admittance import given
 from ur_admittance.control.controller import warm_up
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 from ur_admittance.errors import SimulationError
+from ur_admittance.first_start import cores
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
-from ur_admittance.simulation.devices import FtSensor, Servo, Tool
+from ur_admittance.simulation.devices import FtSensor, Servo, Tool, need_whole
 from ur_admittance.simulation.environment import Environment
 from ur_admittance.simulation.kernels.episode import play
 from ur_admittance.simulation.robot import new_arm
@@ -49,6 +50,10 @@ class Case:
     seed: int = 0  # of the sensor's noise
     changes: tuple[Parameters, ...] = ()  # later sets, put in force by ``script.parameters``
 
+    def __post_init__(self) -> None:
+        given.kind("case: script", self.script, Script, "a Script", SimulationError)
+        given.kind("case: parameters", self.parameters, Parameters, "Parameters", SimulationError)
+
     def world(self, look: bool = True) -> World:
         """The world at the start. look=False: without the shapes that only a picture needs; the same bits, faster."""
         devices = (self.tool, self.environment, self.servo, self.sensor)
@@ -58,12 +63,12 @@ class Case:
 
 
 @overload
-def simulate(cases: Sequence[Case], *, threads: int | None = None, progress: Progress | None = None) -> list[Trace]: ...
+def simulate(cases: Iterable[Case], *, threads: int | None = None, progress: Progress | None = None) -> list[Trace]: ...
 
 
 @overload
 def simulate(
-    cases: Sequence[Case],
+    cases: Iterable[Case],
     measure: Callable[[Case, Trace], T],
     *,
     threads: int | None = None,
@@ -72,7 +77,7 @@ def simulate(
 
 
 def simulate(
-    cases: Sequence[Case],
+    cases: Iterable[Case],
     measure: Callable[[Case, Trace], Any] | None = None,
     *,
     threads: int | None = None,
@@ -83,8 +88,9 @@ def simulate(
     measure(case, trace): called as soon as a case is done, in its thread; its answer takes the place of the trace (some
     2 kB for each cycle). The first exception ends everything; so does Ctrl-C, after the running episodes."""
     threads = cores() if threads is None else threads
-    if threads < 1:
-        raise SimulationError(f"simulate: threads = {threads}: must be >= 1.")
+    need_whole("simulate: threads", threads, 1)
+    given.kind("simulate: cases", cases, Iterable, "a list of Case", SimulationError)
+    cases = cases if isinstance(cases, Sequence) else list(cases)
     warm_up()
     results: list[Any] = [None] * len(cases)
     stop = threading.Event()
@@ -92,6 +98,7 @@ def simulate(
     def run(index: int) -> int:
         if not stop.is_set():
             case = cases[index]  # once: a sequence may draw it only now
+            given.kind(f"simulate: cases[{index}]", case, Case, "a Case", SimulationError)
             trace = run_case(case)
             results[index] = trace if measure is None else measure(case, trace)
         return index
@@ -117,11 +124,6 @@ def simulate(
             stop.set()
             raise
     return results
-
-
-def cores() -> int:
-    """That this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def run_case(case: Case) -> Trace:

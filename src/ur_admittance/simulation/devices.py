@@ -2,16 +2,18 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance import given
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import is_rotation, rpy_from_rotation
 
 Array = NDArray[np.float64]
+T = TypeVar("T")
 Vector = tuple[float, float, float]
 Vector6 = tuple[float, float, float, float, float, float]
 Matrix = tuple[Vector, ...]  # three rows
@@ -27,7 +29,35 @@ def _need(condition: bool, sentence: str) -> None:
 
 
 def _need_rotation(name: str, rotation: Matrix) -> None:
-    _need(is_rotation(rotation), f"{name} = {np.asarray(rotation).tolist()}: must be a 3 x 3 rotation matrix.")
+    try:
+        right = is_rotation(rotation)
+    except (TypeError, ValueError):
+        right = False
+    _need(right, f"{name} = {_plain(rotation)!r}: must be a 3 x 3 rotation matrix.")
+
+
+def _plain(value: Any) -> Any:
+    return value.tolist() if isinstance(value, np.ndarray) else value
+
+
+def need_number(name: str, value: Any, unit: str = "", **allowed: Any) -> None:
+    given.number(name, value, unit, error=SimulationError, **allowed)
+
+
+def need_vector(name: str, value: Any, length: int, unit: str = "") -> Array:
+    return given.vector(name, value, length, unit, SimulationError)
+
+
+def need_whole(name: str, value: Any, low: int = 0) -> None:
+    given.whole(name, value, low, error=SimulationError)
+
+
+def need_device(name: str, value: T | None, kind: type[T]) -> T:
+    """The given one, or that of the defaults."""
+    value = kind() if value is None else value
+    article = "an" if kind.__name__[:2] in ("En", "Ft") else "a"  # as they are spoken
+    given.kind(name, value, kind, f"{article} {kind.__name__}", SimulationError)
+    return value
 
 
 @dataclass(frozen=True)
@@ -48,8 +78,11 @@ class Tool:
     peg_length: float = 0.06  # [m]
 
     def __post_init__(self) -> None:
-        _need(self.mass >= 0.0, f"tool.mass = {self.mass} kg: must be >= 0.")
-        _need(self.radius > 0.0, f"tool.radius = {self.radius} m: must be > 0.")
+        need_number("tool.mass", self.mass, "kg")
+        need_vector("tool.com", self.com, 3, "m")
+        need_vector("tool.tcp", self.tcp, 3, "m")
+        need_number("tool.radius", self.radius, "m", above=True)
+        need_number("tool.peg_length", self.peg_length, "m")
         _need(self.shape in ("probe", "peg"), f"tool.shape = {self.shape!r}: must be 'probe' or 'peg'.")
         _need(self.peg_length > 2 * self.radius, f"tool.peg_length = {self.peg_length} m: must be > 2 radius.")
         _need_rotation("tool.tcp_rotation", self.tcp_rotation)
@@ -101,10 +134,13 @@ class FtSensor:
     delay: float = 0.0  # [s]
 
     def __post_init__(self) -> None:
+        need_number("sensor.sign", self.sign, low=-math.inf)
         _need(self.sign in (1.0, -1.0), f"sensor.sign = {self.sign}: must be 1 or -1.")
+        need_vector("sensor.position", self.position, 3, "m")
+        need_vector("sensor.bias", self.bias, 6, "N, Nm")
+        need_vector("sensor.drift", self.drift, 6, "N/sqrt(s), Nm/sqrt(s)")
         for name in ("noise_force", "noise_torque", "resolution_force", "resolution_torque", "delay"):
-            value = getattr(self, name)
-            _need(value >= 0.0, f"sensor.{name} = {value}: must be >= 0.")
+            need_number(f"sensor.{name}", getattr(self, name))
         _need_rotation("sensor.rotation", self.rotation)
 
     def parameters(self) -> dict[str, Any]:
@@ -143,13 +179,18 @@ class Servo:
     armature: Vector6 | None = None  # rotor inertia seen through the gear [kg m2]; None: as the stiffness
 
     def __post_init__(self) -> None:
-        _need(self.delay >= 0.0, f"servo.delay = {self.delay} s: must be >= 0.")
-        _need(self.lag_hz > 0.0, f"servo.lag_hz = {self.lag_hz} Hz: must be > 0.")
-        _need(self.damping_ratio > 0.0, f"servo.damping_ratio = {self.damping_ratio}: must be > 0.")
+        need_number("servo.delay", self.delay, "s")
+        need_number("servo.lag_hz", self.lag_hz, "Hz", above=True, infinite=True)
+        need_number("servo.damping_ratio", self.damping_ratio, above=True)
+        if self.payload is not None:
+            need_number("servo.payload", self.payload, "kg")
         if self.stiffness is not None:
+            need_vector("servo.stiffness", self.stiffness, 6, "Nm/rad")
             _need(min(self.stiffness) > 0.0, f"servo.stiffness = {self.stiffness} Nm/rad: must be > 0.")
+        need_vector("servo.friction", self.friction, 6, "Nm")
         _need(min(self.friction) >= 0.0, f"servo.friction = {self.friction} Nm: must be >= 0.")
         if self.armature is not None:
+            need_vector("servo.armature", self.armature, 6, "kg m2")
             _need(min(self.armature) >= 0.0, f"servo.armature = {self.armature} kg m2: must be >= 0.")
 
     @property

@@ -10,13 +10,14 @@ Friction is viscous at first, IMPRATIO * STICTION_DAMPING per slip speed, and th
 """
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import SimulationError
+from ur_admittance.simulation.devices import need_number, need_vector
 
 Array = NDArray[np.float64]
 Kind = Literal["none", "floor", "wall", "incline", "cylinder", "hole"]
@@ -52,14 +53,20 @@ class Environment:
     def __post_init__(self) -> None:
         def need(condition: bool, name: str, unit: str, allowed: str) -> None:
             if not condition:
-                raise SimulationError(f"environment.{name} = {getattr(self, name)} {unit}: must be {allowed}.")
+                raise SimulationError(f"environment.{name} = {getattr(self, name)}{unit}: must be {allowed}.")
 
-        need(self.stiffness > 0.0, "stiffness", "N/m", "> 0")
-        need(self.damping >= 0.0, "damping", "Ns/m", ">= 0")
-        need(self.friction >= 0.0, "friction", "", ">= 0")
-        need(abs(self.angle) < np.pi / 2, "angle", "rad", "between -pi/2 and pi/2")
-        need(self.radius > 0.0, "radius", "m", "> 0")
-        need(0.0 < self.chamfer < self.depth, "chamfer", "m", "> 0 and less than the depth")
+        need(self.kind in get_args(Kind), "kind", "", f"one of {', '.join(get_args(Kind))}")
+        need_number("environment.stiffness", self.stiffness, "N/m", above=True)
+        need_number("environment.damping", self.damping, "Ns/m")
+        need_number("environment.friction", self.friction)
+        need_number("environment.angle", self.angle, "rad", low=-np.inf)
+        need(abs(self.angle) < np.pi / 2, "angle", " rad", "between -pi/2 and pi/2")
+        need_number("environment.gap", self.gap, "m", low=-np.inf)
+        for name in ("radius", "hole_half", "depth", "chamfer"):
+            need_number(f"environment.{name}", getattr(self, name), "m", above=True)
+        need(self.chamfer < self.depth, "chamfer", " m", "less than the depth")
+        if self.at is not None:
+            need_vector("environment.at", self.at, 3, "m")
 
     @classmethod
     def none(cls) -> "Environment":

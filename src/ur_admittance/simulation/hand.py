@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance import given
 from ur_admittance.core.compile import load
 from ur_admittance.errors import SimulationError
 from ur_admittance.simulation.kernels import hand as kernels
@@ -60,9 +61,14 @@ class Hand:
     ) -> None:
         """Hold the tool where it is now and follow ``path``. Use ``World.grab``, which fills in time and pose.
         mass: of the hand's own body [kg]."""
+        if not callable(path):
+            raise SimulationError(f"grab: path = {path!r}: must be a function of the time [s].")
+        given.number("grab: mass", mass, "kg", error=SimulationError)
+        springs = given.vector("grab: stiffness", stiffness, 2, "N/m, Nm/rad", SimulationError)
+        dampers = given.vector("grab: damping", damping, 2, "Ns/m, Nms/rad", SimulationError)
         self._grip_at(grip)
+        self._plant["hand_stiffness"], self._plant["hand_damping"] = springs, dampers
         self._path, self._profile, self._since = path, None, time
-        self._plant["hand_stiffness"], self._plant["hand_damping"] = stiffness, damping
         self._plant["hand_mass"] = mass
         kernels.take_hold(self._plant, p_base_tool, R_base_tool)
 
@@ -93,7 +99,8 @@ class Hand:
         load(kernels.lead, self._plant, np.zeros(6), 0.0)
 
     def _grip_at(self, grip: ArrayLike) -> None:
-        self._plant["grip"] = self._p_tool_tcp + self._R_tool_tcp @ np.asarray(grip, dtype=float)
+        found = given.vector("hand: grip", grip, 3, "m", SimulationError)
+        self._plant["grip"] = self._p_tool_tcp + self._R_tool_tcp @ found
 
 
 def waypoints(times: Sequence[float], displacements: ArrayLike) -> Path:
@@ -114,7 +121,4 @@ def waypoints(times: Sequence[float], displacements: ArrayLike) -> Path:
 
 
 def _six(values: ArrayLike, what: str) -> Array:
-    array = np.asarray(values, dtype=float)
-    if array.shape != (6,) or not np.all(np.isfinite(array)):
-        raise SimulationError(f"hand: {what} = {array.tolist()}: must be six finite numbers.")
-    return array
+    return given.vector(f"hand: {what}", values, 6, error=SimulationError)

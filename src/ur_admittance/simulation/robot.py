@@ -15,12 +15,13 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance import given
 from ur_admittance.control.fusion import SECOND
 from ur_admittance.core.compile import load
 from ur_admittance.core.records import SAMPLE, STOPPED, Status, new
 from ur_admittance.core.views import vector, whole
 from ur_admittance.errors import RobotError
-from ur_admittance.model import RobotModel
+from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
 from ur_admittance.runtime.robot import Robot, RobotInfo
 from ur_admittance.simulation.kernels import arm as kernels
@@ -42,8 +43,12 @@ class SimulatedRobot(Robot):
         mode: Literal["position", "velocity"] = "position",
         monotonic: Callable[[], float] = time.monotonic,
     ) -> None:
+        """period of a cycle [s], a multiple of the world's physics_dt. realtime: at the pace of the clock, not in
+        lock-step with the controller. mode: of the commands. monotonic: that clock [s]."""
         if mode not in ("position", "velocity"):
             raise RobotError(f"mode = {mode!r}: must be 'position' or 'velocity'.")
+        given.kind("world", world, World, "a World, such as World('ur5e')", RobotError)
+        given.number("period", period, "s", above=True, error=RobotError)
         steps = period / world.physics_dt
         if steps < 0.5 or abs(steps - round(steps)) > 1e-6:
             raise RobotError(f"period = {period} s: must be a multiple of the physics step, {world.physics_dt} s.")
@@ -198,3 +203,8 @@ def new_arm(model: RobotModel, period: float, mode: str) -> NDArray[Any]:
     arms = new(kernels.ARM)
     arms[0]["period"], arms[0]["velocity"], arms[0]["top_speed"] = period, mode == "velocity", model.velocity
     return arms
+
+
+def compile_kernels() -> None:
+    """What any simulated arm loads."""
+    SimulatedRobot(World(robot_model("ur5e"))).connect()

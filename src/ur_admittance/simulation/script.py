@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance import given
 from ur_admittance.core.records import Request
 from ur_admittance.errors import SimulationError
+from ur_admittance.simulation.devices import need_number
 from ur_admittance.simulation.kernels import episode, hand
 
 FAULTS = {
@@ -31,7 +33,10 @@ class Script:
     Times ``at`` are since the start [s]. What lies beyond the end is left out."""
 
     def __init__(self, seconds: float, period: float = 0.002) -> None:
-        if not (0.0 < seconds <= 86400.0 and 0.0 < period <= 0.1):
+        """seconds: length of the episode; period of a cycle [s]."""
+        need_number("script: seconds", seconds, "s", above=True)
+        need_number("script: period", period, "s", above=True)
+        if seconds > 86400.0 or period > 0.1:
             raise SimulationError(
                 f"script: {seconds} s in periods of {period} s: must be at most a day in periods of at most 0.1 s."
             )
@@ -81,9 +86,8 @@ class Script:
     ) -> None:
         """The hand holds the tool and leads it by displacements (n, 6) [m, rad], base axes, one for each period.
         mass: of the hand's own body [kg]."""
-        if not mass >= 0.0:
-            raise SimulationError(f"script: grab: mass = {mass} kg: must be >= 0.")
-        values = np.atleast_2d(np.asarray(displacements, dtype=float))
+        need_number("script: grab: mass", mass, "kg")
+        values = np.atleast_2d(given.array("script: grab", displacements, SimulationError))
         part = self._part(at, len(values) * self.period)
         part["hand"] = hand.HOLDS
         part["hand_stiffness"], part["hand_damping"], part["hand_mass"] = stiffness, damping, mass
@@ -108,22 +112,20 @@ class Script:
     # inside
 
     def _row(self, at: float) -> int:
-        if not at >= 0.0:
-            raise SimulationError(f"script: at = {at} s: must be >= 0.")
+        need_number("script: at", at, "s", infinite=True)
         return len(self.rows) if math.isinf(at) else round(at / self.period)
 
     def _request(self, at: float, request: Request) -> None:
         self.rows["request"][self._row(at) : self._row(at) + 1] |= request
 
     def _part(self, at: float, seconds: float) -> NDArray[Any]:
-        if not seconds >= 0.0:
-            raise SimulationError(f"script: seconds = {seconds}: must be >= 0.")
+        need_number("script: seconds", seconds, "s", infinite=True)
         return self.rows[self._row(at) : self._row(at + seconds)]
 
 
 def _fill(part: NDArray[Any], values: ArrayLike, what: str) -> None:
     """One row of six numbers for all, or one for each; a longer one is cut at the end of the script."""
-    array = np.asarray(values, dtype=float)
+    array = given.array(f"script: {what}", values, SimulationError)
     if array.ndim not in (1, 2) or array.shape[-1] != 6 or (array.ndim == 2 and len(array) < len(part)):
         raise SimulationError(f"script: {what} has shape {array.shape}: must be (6,), or (n, 6) with n = {len(part)}.")
     if not np.isfinite(array).all():

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.errors import SimulationError
-from ur_admittance.simulation.devices import FtSensor, Tool
+from ur_admittance.simulation.devices import FtSensor, Tool, need_device, need_number
 
 Array = NDArray[np.float64]
 
@@ -66,6 +66,8 @@ class SecondSensor:
     lag: float = 0.0
 
     def __post_init__(self) -> None:
+        need_device("second: sensor", self.sensor, FtSensor)
+        need_number("second: lag", self.lag, "s")
         self.wrench = np.zeros(6)  # the reading (6,) [N, Nm], own axes
         self.faults = SensorFault()
         self._late: deque[Array] = deque()

@@ -28,6 +28,7 @@ class Trace:
     period: float  # [s]
     parameters: Parameters  # at the start
     realtime_factor: float = math.nan  # simulated over real time
+    recording_problem: str = ""  # why the recording ended early, empty: it did not, or there was none
     diverged: bool = False  # the simulation ended early, with numbers out of all bounds
 
     @property

@@ -13,9 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.core.compile import load
 from ur_admittance.errors import SimulationError
-from ur_admittance.model import RobotModel
+from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.simulation import mjcf
-from ur_admittance.simulation.devices import GRAVITY, FtSensor, Servo, Tool
+from ur_admittance.simulation.devices import (
+    GRAVITY,
+    FtSensor,
+    Servo,
+    Tool,
+    need_device,
+    need_number,
+    need_vector,
+    need_whole,
+)
 from ur_admittance.simulation.environment import Contact, Environment, contact_on
 from ur_admittance.simulation.hand import Hand, Path, Profile
 from ur_admittance.simulation.kernels import plant as kernels
@@ -32,7 +41,7 @@ class World:
 
     def __init__(
         self,
-        model: RobotModel,
+        model: RobotModel | str,
         tool: Tool | None = None,
         environment: Environment | None = None,
         servo: Servo | None = None,
@@ -43,16 +52,18 @@ class World:
         look: bool = True,
         second: SecondSensor | None = None,
     ) -> None:
-        """look: with the shapes that only a picture needs; without them it is computed faster. second: another
-        force sensor on the same tool."""
-        self.model = model
-        self.tool = tool or Tool()
-        self.environment = environment or Environment.none()
-        self.servo = servo or Servo()
-        self.sensor = sensor or FtSensor()
-        self.seed = seed
-        self.physics_dt = physics_dt
-        self.gravity = np.array(gravity, dtype=float)
+        """physics_dt [s]; gravity [m/s2], base axes. tool, environment, servo, sensor: None: the default of each. seed:
+        of the sensor's noise. look: with the shapes that only a picture needs; without them it is computed faster.
+        second: another force sensor on the same tool."""
+        self.model = model = robot_model(model)
+        self.tool = need_device("tool", tool, Tool)
+        self.environment = need_device("environment", environment, Environment)
+        self.servo = need_device("servo", servo, Servo)
+        self.sensor = need_device("sensor", sensor, FtSensor)
+        need_whole("seed", seed)
+        need_number("physics_dt", physics_dt, "s", above=True)
+        self.seed, self.physics_dt = seed, physics_dt
+        self.gravity = need_vector("gravity", gravity, 3, "m/s2").copy()
         devices = self.tool, self.environment, self.sensor, self.servo
         self.xml = mjcf.generate(model, *devices, physics_dt, self.gravity, look)
         self.mj_model = mujoco.MjModel.from_xml_string(self.xml)
@@ -71,7 +82,7 @@ class World:
         self._noise = np.zeros((NOISE_BLOCK, 12))
         self._noise_row = 0
         self._noisy = bool(self.sensor.noise_force or self.sensor.noise_torque or any(self.sensor.drift))
-        self.second = second
+        self.second = None if second is None else need_device("second", second, SecondSensor)
         self.hand = Hand(self._plant, np.array(self.tool.tcp), np.array(self.tool.tcp_rotation))
         self._fill_plant()
         self._load_kernels()
@@ -82,9 +93,7 @@ class World:
     def reset(self, q: ArrayLike | None = None) -> None:
         """Arm at rest at ``q`` [rad] (default: home), time 0, hand off, the environment placed before the tool."""
         mj, data, plant = self.mj_model, self.mj_data, self._plant
-        start = np.array(self.model.home if q is None else q, dtype=float)
-        if start.shape != (6,) or not np.all(np.isfinite(start)):
-            raise SimulationError(f"reset: q = {start.tolist()}: must be six finite angles [rad].")
+        start = need_vector("reset: q", self.model.home if q is None else q, 6, "rad")
         mujoco.mj_resetData(mj, data)
         data.qpos[:] = start
         mujoco.mj_kinematics(mj, data)
@@ -220,12 +229,13 @@ class World:
     def push(self, profile: Profile | ArrayLike, grip: ArrayLike = (0.0, 0.0, 0.0), seconds: float = math.inf) -> None:
         """The hand pushes from now on, for ``seconds`` or until ``let_go``. ``profile``: a wrench (6,) [N, Nm], or a
         function of the time since the start of the push [s] that returns one; about the grip, base axes."""
-        given = profile if callable(profile) else np.array(profile, dtype=float)
+        need_number("push: seconds", seconds, "s", infinite=True)
+        wanted = profile if callable(profile) else need_vector("push: wrench", profile, 6, "N, Nm").copy()
 
         def wrench(t: float) -> ArrayLike:
             if t > seconds:
                 return NO_WRENCH
-            return given(t) if callable(given) else given
+            return wanted(t) if callable(wanted) else wanted
 
         self.hand.push(wrench, time=self.time, grip=grip)
 

@@ -14,12 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance import given
 from ur_admittance.analysis import Arm, Loop, loop_of
 from ur_admittance.apps.twin import file
 from ur_admittance.calibration.twin import Finding
 from ur_admittance.calibration.twin.dynamics import inertia_matrix
 from ur_admittance.calibration.twin.filters import SERVO_STEP
 from ur_admittance.calibration.twin.servo import SPEED_AGE
+from ur_admittance.errors import CalibrationError
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.model.frames import frame_with_z_along, rotation_from_rpy
 from ur_admittance.params import Parameters
@@ -47,7 +49,7 @@ class Twin:
     @classmethod
     def load(cls, path: str | Path) -> "Twin":
         """CalibrationError when the file is not a twin."""
-        return cls(**file.load(Path(path)))
+        return cls(**file.load(given.file("twin", path, CalibrationError)))
 
     def save(self, path: str | Path) -> None:
         file.save(vars(self), Path(path))

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance import given
 from ur_admittance.core.records import AT_REST, STOPPED, Status
 from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
-from ur_admittance.model import RobotModel
+from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import check_ready, check_released, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
@@ -51,13 +52,17 @@ class RtdeRobot(Robot):
     def __init__(
         self,
         host: str,
-        model: RobotModel,
+        model: RobotModel | str,
         settings: RtdeSettings | None = None,
         sensor: WrenchSource | None = None,
         second: WrenchSource | None = None,
     ) -> None:
-        self.host, self.model, self.settings = host, model, settings or RtdeSettings()
-        self._described = model  # connect() replaces self.model by that of this very arm
+        """host: address of the robot's controller. sensor: when the settings say external, NetFt or RobotiqFt; second:
+        another force sensor beside it."""
+        given.address("robot address", host, "192.168.0.10", RobotError)
+        self.host, self.model, self.settings = host, robot_model(model), settings or RtdeSettings()
+        given.kind("settings", self.settings, RtdeSettings, "RtdeSettings", RobotError)
+        self._described = self.model  # connect() replaces self.model by that of this very arm
         self._wrenches = Wrenches(self.settings, sensor, second)
         self.sensor, self.second = sensor, self._wrenches.second
         self.period = 0.002  # [s]; known better after connect

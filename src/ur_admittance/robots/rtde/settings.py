@@ -1,8 +1,10 @@
 """How to talk to a real UR: everything that can be chosen about the connection."""
 
+import math
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from ur_admittance import given
 from ur_admittance.errors import RobotError
 
 Three = tuple[float, float, float]
@@ -55,6 +57,12 @@ class RtdeSettings:
         _need(self.sensor in ("builtin", "raw", "external"), f"sensor = {self.sensor!r}", "builtin, raw or external")
         one = self.second and "external" not in (self.sensor, self.second)
         _need(not one, f"second = {self.second!r}", f"an external sensor: {self.sensor} is the same one in the wrist")
+        numbers = ("watchdog_hz", "stop_deceleration", "lookahead", "gain", "connect_timeout", "state_patience")
+        for name in (*numbers, "command_patience", *(() if self.payload_kg is None else ("payload_kg",))):
+            given.number(f"robot setting {name}", getattr(self, name), low=-math.inf, error=RobotError)
+        given.vector("robot setting payload_cog", self.payload_cog, 3, "m", RobotError)
+        if self.tcp is not None:
+            given.vector("robot setting tcp", self.tcp, 6, "m, rad", RobotError)
         _need(self.payload_kg is None or 0.0 <= self.payload_kg <= 100.0, f"payload = {self.payload_kg} kg", "0 to 100")
         _need(0.1 <= self.watchdog_hz <= 125.0, f"watchdog = {self.watchdog_hz} Hz", "0.1 to 125")
         patience = f"command_patience = {self.command_patience} s"

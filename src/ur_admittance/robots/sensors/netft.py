@@ -13,6 +13,7 @@ import struct
 import time
 import urllib.request
 
+from ur_admittance import given
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.sensors.reading import Reading, Wrench
 
@@ -36,6 +37,8 @@ class NetFt:
         self, host: str, counts_per_force: float | None = None, counts_per_torque: float | None = None, port: int = PORT
     ) -> None:
         """counts [1/N, 1/Nm]; None: ask the sensor's web page."""
+        given.address("NetFt address", host, "192.168.1.1", RobotError)
+        given.whole("NetFt port", port, 1, 65535, RobotError)
         self.host, self.port = host, port
         self.source = f"netft:{host}"
         self._counts = (counts_per_force, counts_per_torque)

@@ -12,6 +12,7 @@ import struct
 import termios
 import time
 
+from ur_admittance import given
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.sensors.reading import Reading, Wrench
 
@@ -38,6 +39,7 @@ class RobotiqFt:
     """``RobotiqFt("/dev/ttyUSB0")``. 100 Hz: a force is up to 10 ms old; stay slow on hard surfaces."""
 
     def __init__(self, device: str) -> None:
+        given.address("RobotiqFt device", device, "/dev/ttyUSB0", RobotError)
         self.device = device
         self.source = f"robotiq:{device}"
         self.reading = Reading()
