@@ -6,9 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ur_admittance.core.records import Status
 from ur_admittance.emulator.variables import INPUTS, OUTPUTS, known
+from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde import wire
-from ur_admittance.robots.rtde.wire import Recipe, WireError, message, names_of, split
+from ur_admittance.robots.rtde.link import STOPS, stop_of
+from ur_admittance.robots.rtde.wire import Recipe, WireError, message, names_of, split, types_of
 
 DEFAULT_5_12 = """
 timestamp target_q target_qd target_qdd target_current target_moment actual_q actual_qd actual_current
@@ -71,3 +74,20 @@ def test_names_come_with_and_without_a_trailing_comma() -> None:
     assert names_of(b"timestamp,actual_q,") == names_of(b"timestamp,actual_q") == ["timestamp", "actual_q"]
     with pytest.raises(WireError, match="at most 2048"):
         names_of(b"x" * 3000)
+
+
+def test_a_robot_that_answers_too_little_is_refused_in_words() -> None:
+    assert types_of(["timestamp", "actual_q"], b"\x01DOUBLE,VECTOR6D") == ["DOUBLE", "VECTOR6D"]
+    for answer in (b"", b"\x00", b"\x01DOUBLE"):
+        with pytest.raises(RobotError, match="types for 2 variables"):
+            types_of(["timestamp", "actual_q"], answer)
+
+
+@pytest.mark.parametrize("bit", range(2, 11))
+def test_every_bit_that_means_a_stop_is_one(bit: int) -> None:
+    assert 1 << bit & STOPS
+    by_hand = bit in (
+        4,
+        10,
+    )  # safeguard and three-position switch: nothing to unlock
+    assert (stop_of(1 << bit)[0] is Status.SAFEGUARD_STOP) == by_hand

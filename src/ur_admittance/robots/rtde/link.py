@@ -21,9 +21,10 @@ START_TIME = 5.0  # [s] that an uploaded program may take to start
 SILENCE = 0.5  # [s] without a new state: the connection counts as lost
 
 # bits of safety_status_bits
-PROTECTIVE, RECOVERY, SAFEGUARD, SYSTEM_EMERGENCY, ROBOT_EMERGENCY, EMERGENCY, VIOLATION, FAULT = range(2, 10)
+PROTECTIVE, RECOVERY, SAFEGUARD, SYSTEM_EMERGENCY, ROBOT_EMERGENCY, EMERGENCY, VIOLATION, FAULT, STOPPED = range(2, 11)
 EMERGENCIES = 1 << SYSTEM_EMERGENCY | 1 << ROBOT_EMERGENCY | 1 << EMERGENCY
-STOPS = EMERGENCIES | 1 << PROTECTIVE | 1 << RECOVERY | 1 << SAFEGUARD | 1 << VIOLATION | 1 << FAULT
+# STOPPED alone: by the three-position switch or the safeguard of the automatic mode, which have no bit of their own.
+STOPS = EMERGENCIES | 1 << PROTECTIVE | 1 << RECOVERY | 1 << SAFEGUARD | 1 << VIOLATION | 1 << FAULT | 1 << STOPPED
 
 VARIABLES = (
     "timestamp",
@@ -104,7 +105,7 @@ class Link(ABC):
             return Status.CONNECTION_LOST, f"the robot has sent no state for {silence:.1f} s"
         bits = states["safety_status_bits"]
         if bits & STOPS:
-            return _safety_stop(bits)
+            return stop_of(bits)
         mode = states["robot_mode"]
         if mode != RUNNING:
             return Status.COMMAND_REJECTED, f"the arm has no power or its brakes are on (robot mode {mode})"
@@ -170,11 +171,13 @@ class Link(ABC):
         self.states.close()
 
 
-def _safety_stop(bits: Any) -> tuple[Status, str]:
+def stop_of(bits: Any) -> tuple[Status, str]:
     if bits & EMERGENCIES:
         return Status.EMERGENCY_STOP, "the emergency stop is pressed"
     if bits & 1 << SAFEGUARD:
         return Status.SAFEGUARD_STOP, "the safeguard stop is active"
     if bits & 1 << PROTECTIVE:
         return Status.PROTECTIVE_STOP, "the robot is in a protective stop"
-    return Status.PROTECTIVE_STOP, f"the robot's safety system has stopped it (status bits {bits:#x})"
+    text = f"the robot's safety system has stopped it (status bits {bits:#x})"
+    by_violation = bits & (1 << RECOVERY | 1 << VIOLATION | 1 << FAULT)
+    return Status.PROTECTIVE_STOP if by_violation else Status.SAFEGUARD_STOP, text

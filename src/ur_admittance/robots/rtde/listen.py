@@ -29,8 +29,10 @@ class Listener:
         try:
             self._ask(wire.REQUEST_PROTOCOL_VERSION, struct.pack(">H", wire.PROTOCOL_VERSION))
             major = struct.unpack(">4I", self._ask(wire.GET_CONTROLLER_VERSION))[0]
-        except BaseException:
+        except BaseException as error:
             self._socket.close()
+            if isinstance(error, struct.error):
+                raise wire.WireError("the answer to the question for the software version has a wrong length") from None
             raise
         self.rate = 500.0 if major > 3 else 125.0  # [Hz]
         return self
@@ -56,7 +58,7 @@ class Listener:
 
     def _choose(self, names: Sequence[str]) -> list[str]:
         answer = self._ask(wire.SETUP_OUTPUTS, struct.pack(">d", self.rate) + ",".join(names).encode("ascii"))
-        types = answer[1:].decode("ascii").split(",")
+        types = wire.types_of(names, answer)
         missing = [name for name, kind in zip(names, types, strict=True) if kind not in wire.TYPES]
         if not missing:
             self._recipe = wire.Recipe(answer[0], names, types)

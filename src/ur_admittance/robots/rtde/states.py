@@ -142,7 +142,7 @@ class States:
         raise TimeoutError
 
     def _recipe(self, names: Sequence[str], answer: bytes) -> wire.Recipe:
-        types = wire.names_of(answer[1:])
+        types = wire.types_of(names, answer)
         for name, kind in zip(names, types, strict=True):
             if kind == wire.IN_USE:
                 raise RobotError(

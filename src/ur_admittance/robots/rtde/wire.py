@@ -7,6 +7,8 @@ import struct
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from ur_admittance.errors import RobotError
+
 HEADER = struct.Struct(">HB")
 
 REQUEST_PROTOCOL_VERSION = ord("V")
@@ -44,7 +46,7 @@ class Values(Protocol):
     def __getitem__(self, name: str, /) -> Any: ...
 
 
-class WireError(Exception):
+class WireError(RobotError):
     """A message that does not follow the protocol."""
 
 
@@ -74,6 +76,14 @@ def names_of(payload: bytes, limit: int = NAMES_LIMIT) -> list[str]:
     except UnicodeDecodeError:
         raise WireError("list of names: must be ASCII") from None
     return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def types_of(names: Sequence[str], answer: bytes) -> list[str]:
+    """The types in the robot's answer to a choice of variables, one for each name."""
+    types = names_of(answer[1:])
+    if len(types) != len(names):
+        raise WireError(f"the robot gave {len(types)} types for {len(names)} variables")
+    return types
 
 
 class Recipe:
