@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.errors import RobotError
+from ur_admittance.errors import LoopError, RobotError
 from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
-from ur_admittance.runtime.loop import LoopError, run
+from ur_admittance.runtime.loop import run
 
 RATE = 500.0
 

@@ -9,12 +9,12 @@ from tests.runtime.stages import DT, Behind, Braked, InFront, Watch
 from ur_admittance.control import AdmittanceController
 from ur_admittance.control.chaining import MAX_ACCELERATION, JointFollower
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.errors import ParameterError
+from ur_admittance.errors import LoopError, ParameterError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
-from ur_admittance.runtime.loop import LoopError, run
+from ur_admittance.runtime.loop import run
 from ur_admittance.simulation import SimulatedRobot, World
 
 

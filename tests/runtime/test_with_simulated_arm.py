@@ -1,12 +1,16 @@
 """The whole runtime around the simulated arm: zeroed, activated and pushed by messages, recorded, replayed."""
 
+import pickle
 import time
+import uuid
 
 import numpy as np
 import pytest
 
+import ur_admittance as ua
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode, Status
+from ur_admittance.errors import LoopError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.recording.log import read_log
@@ -134,3 +138,88 @@ def test_the_loop_runs_at_one_kilohertz_and_the_arm_moves_as_at_half_of_it():
             ends.append(world.pose()[1] - start)
     assert ends[0][1] > 0.1
     assert ends[1] == pytest.approx(ends[0], abs=0.002)
+
+
+def sway(t):
+    """A hand that holds the tool and sways by 10 cm, all the time."""
+    return np.array([0.1 * np.sin(6.0 * t), 0.0, 0.0, 0.0, 0.0, 0.0])
+
+
+@pytest.fixture
+def held():
+    """An arm that a hand is going to hold: controller and world."""
+    world = World(robot_model("ur5e"))
+    return AdmittanceController(world.model, Parameters().changed(world.parameters())), world
+
+
+def test_what_was_computed_and_recorded_survives_when_a_hand_does_not_let_the_arm_come_to_rest(held, tmp_path):
+    (controller, world), path, speeds = held, tmp_path / "held.mcap", []
+
+    def session():
+        with SimulatedRobot(world) as robot:
+            world.grab(sway)
+            keep = lambda c: speeds.append(float(c.command["twist"][0]))  # noqa: E731
+            ua.run(controller, robot, duration=2.0, activate=True, on_tick=keep, log=path)
+
+    with pytest.raises(LoopError, match=r"2 s were over.*the simulated arm is still moving") as caught:
+        session()
+    report, log = caught.value.report, read_log(path)
+    assert not caught.value.stopped
+    assert report.ended_because == "2 s were over"
+    assert report.ticks == len(speeds) == len(log.ticks) >= 1000
+    assert log.complete
+    assert replay(log).exact
+    sent = pickle.loads(pickle.dumps(caught.value))  # to another process
+    assert (str(sent), str(sent.report), sent.stopped) == (str(caught.value), str(report), False)
+
+
+@pytest.mark.parametrize("realtime", [False, True])
+def test_the_report_of_a_loop_that_failed_tells_of_its_recording_too(held, realtime):
+    controller, world = held
+
+    def fail(controller):
+        raise ZeroDivisionError
+
+    with SimulatedRobot(world, realtime=realtime) as robot, pytest.raises(LoopError) as caught:
+        ua.run(controller, robot, on_tick=fail, log="/dev/full", name=f"test-{uuid.uuid4().hex[:12]}")
+    assert "No space left on device" in caught.value.report.recording_problem
+
+
+def test_the_failure_of_one_arm_to_stop_does_not_hide_that_of_another(held):
+    controller, world = held
+    other = World(robot_model("ur5e"))
+
+    def session():
+        with SimulatedRobot(other) as second, SimulatedRobot(world) as robot:
+            other.grab(sway)
+            world.grab(sway)
+            for _ in range(100):
+                second.read(controller.sample)
+                second.write(controller.command)
+            with pytest.raises(LoopError) as caught:
+                ua.run(controller, robot, duration=2.0, activate=True)
+            assert not caught.value.stopped
+            raise caught.value
+
+    with pytest.raises(RobotError, match="still moving"):
+        session()
+
+
+@pytest.mark.parametrize("stopped", [True, None])
+def test_leaving_never_hides_that_the_arm_still_moves(held, stopped):
+    """Another failure on the way out, or none: only one that says so already may go first."""
+    controller, world = held
+    error = stopped and LoopError("stage mine: failed; the arm was stopped", None, stopped=True)
+
+    def session():
+        with SimulatedRobot(world) as robot:
+            world.grab(sway)
+            for _ in range(100):
+                robot.read(controller.sample)
+                robot.write(controller.command)
+            if error:
+                raise error
+
+    with pytest.raises(RobotError, match="still moving") as caught:
+        session()
+    assert caught.value.__context__ is error

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoother
-from ur_admittance.errors import ParameterError
+from ur_admittance.errors import ParameterError, sentence_of
 from ur_admittance.runtime.interfaces import Stage
-from ur_admittance.runtime.stages import check_stage, sentence_of
+from ur_admittance.runtime.stages import check_stage
 
 BUILT_IN: dict[str, Callable[..., Stage]] = {"follower": JointFollower, "smoother": Smoother}
 KNOWN = "follower, smoother, path:FILE,speed=0.05, or module:Name of your own"

@@ -47,6 +47,8 @@ class Controller(Protocol):
     def set_target_pose(self, position: NDArray[np.float64], rotation: NDArray[np.float64]) -> None: ...
 
 
+MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (spec: 0 < dt <= 0.1)
+
 LOOP = np.dtype(
     [
         ("sequence", np.int64),  # cycles since the start, first is 1

@@ -19,23 +19,18 @@ import numpy as np
 
 from ur_admittance.core.records import STANDSTILL, Mode, Status, new
 from ur_admittance.core.views import record_bytes, scalar, vector
-from ur_admittance.errors import RobotError, UrAdmittanceError
+from ur_admittance.errors import LoopError, RobotError, sentence_of
 from ur_admittance.runtime.clock import Clock
-from ur_admittance.runtime.interfaces import LOOP, Controller, Mailbox, OnTick, Publisher, Stage
+from ur_admittance.runtime.interfaces import LOOP, MAX_PERIOD_S, Controller, Mailbox, OnTick, Publisher, Stage
 from ur_admittance.runtime.report import LoopReport, Timings
 from ur_admittance.runtime.robot import Robot, share_second
 from ur_admittance.runtime.signals import ending_signals
-from ur_admittance.runtime.stages import Stages, sentence_of
-from ur_admittance.runtime.steps import FOLLOW, LEAD, LISTEN, ON_TICK, READ, START, STOP, UPDATE, WAIT, WRITE
+from ur_admittance.runtime.stages import Stages
+from ur_admittance.runtime.steps import FOLLOW, LEAD, LISTEN, ON_TICK, READ, START, UPDATE, WAIT, WRITE
 
-MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (spec: 0 < dt <= 0.1)
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
 LOOP_BYTES = struct.Struct("3q4d5q")  # the scalars of LOOP in their order: one call instead of twelve assignments
 KNOWN_STATUS = frozenset(int(status) for status in Status)
-
-
-class LoopError(UrAdmittanceError):
-    """Something in the loop raised; the arm has been stopped."""
 
 
 def run(
@@ -52,7 +47,8 @@ def run(
     """Run until `duration` [s] is over, ``on_tick(controller)`` returns True, or SIGINT, SIGTERM or SIGHUP arrives.
 
     The first signal slows the arm down and stops it; the second stops it at once. Anything that raises in the loop
-    becomes a fault: the arm is slowed down with what still works, stopped, and `LoopError` says what happened.
+    becomes a fault: the arm is slowed down with what still works, stopped, and `LoopError` says what happened. It
+    carries the report, too.
     stages: run in every cycle, in their order, in front of the law or behind it as each says of itself.
     """
     publishers = list(telemetry) if isinstance(telemetry, Sequence) else [telemetry]
@@ -100,30 +96,32 @@ class Loop:
     def run(self, duration: float | None) -> LoopReport:
         """From start to stop, see `run` above."""
         handlers = self._take_signals()
-        failure: Exception | None = None
-        failed_cycle = 0
-        because, ending = "", "the arm was stopped"
+        failure: Exception | None = None  # of the loop
+        refusal: Exception | None = None  # of the robot, to stop
+        because = ""
         try:
             self.clock.start()
             because = self._until_told(duration)
             self.slow_down()
         except Exception as error:  # an exception is a fault, not a crash with the arm moving
-            failure, failed_cycle = error, self._cycles
+            failure, because = error, f"failed while {self._step.value} in cycle {self._cycles}"
             self._slow_down_after(error)
         finally:
-            step, self._step = self._step, STOP
             try:
                 self.robot.stop()
             except Exception as error:
-                ending = f"the robot did not take the stop ({sentence_of(error)}): use the emergency stop"
-                failure, step = failure or error, step if failure else self._step
+                refusal = error
             self.clock.stop()
             for number, handler in handlers.items():
                 signal.signal(number, handler)
-        if failure is not None:
-            where = f"while {step.value} in cycle {failed_cycle or self._cycles}"
-            raise LoopError(f"the control loop failed {where}: {sentence_of(failure)}; {ending}") from failure
-        return self._report(because)
+        if failure is None and refusal is None:
+            return self._report(because)
+        words = f"ended ({because}), but" if failure is None else f"{because}: {sentence_of(failure)};"
+        stop = "the arm was stopped"
+        if refusal is not None:
+            stop = f"the robot did not take the stop ({sentence_of(refusal)}): use the emergency stop"
+        words = f"the control loop {words} {stop}"
+        raise LoopError(words, self._report(because), refusal is None, self.robot) from (failure or refusal)
 
     def cycle(self) -> None:
         self._step = WAIT
@@ -249,7 +247,6 @@ class Loop:
                     break
             if self._stands_still() or self._signals > 1:
                 break
-        self._step = broken
 
     def _blind_cycle(self) -> bool:
         """Without measurements the command is still slowed down from where it was."""

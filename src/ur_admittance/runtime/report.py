@@ -98,6 +98,7 @@ class LoopReport:
     stalls: int  # pauses longer than 0.1 s: each is a fault
     bad_periods: int  # samples whose dt was outside 0 < dt <= 0.1 s
     publish_problem: str  # why publishing ended early, empty: it did not
+    recording_problem: str = ""  # why the recording ended early, empty: it did not, or there was none
     slowest_stages: dict[str, float] = field(default_factory=dict)  # the longest that each has taken
 
     def __str__(self) -> str:
@@ -114,4 +115,6 @@ class LoopReport:
             lines.append(f"slowest stages {', '.join(times)}")
         if self.publish_problem:
             lines.append(f"publishing ended early: {self.publish_problem}")
+        if self.recording_problem:
+            lines.append(f"the recording is incomplete: {self.recording_problem}")
         return "\n".join(lines)

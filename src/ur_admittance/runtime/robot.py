@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
-from ur_admittance.errors import RobotError
+from ur_admittance.errors import LoopError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.runtime.clock import Clock
 
@@ -82,5 +82,9 @@ class Robot(Protocol):
     ) -> None:
         try:
             self.stop()
+        except RobotError:
+            # A loop that could not stop this arm has said so already, and its error carries the report.
+            if not isinstance(error, LoopError) or error.stopped or error.robot is not self:
+                raise
         finally:
             self.close()

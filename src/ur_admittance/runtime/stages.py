@@ -17,7 +17,7 @@ from ur_admittance.core.compile import load
 from ur_admittance.core.leader import FROM_OUTSIDE, Leader
 from ur_admittance.core.records import COMMAND, STANDSTILL, STOPPED, Mode, new
 from ur_admittance.core.views import record_bytes, scalar, vector, whole
-from ur_admittance.errors import ParameterError, UrAdmittanceError
+from ur_admittance.errors import ParameterError, sentence_of
 from ur_admittance.runtime.interfaces import Controller, Stage, StageError
 from ur_admittance.runtime.kernels import (
     ALLOWED,
@@ -159,11 +159,6 @@ def _blamed(name: str) -> Iterator[None]:
         yield
     except Exception as error:
         raise StageError(f"stage {name}: {sentence_of(error)}") from error
-
-
-def sentence_of(error: BaseException) -> str:
-    text = str(error).strip().rstrip(".") or "no message"
-    return text if isinstance(error, UrAdmittanceError) else f"{type(error).__name__}: {text}"
 
 
 def check_stage(stage: Stage) -> None:
