@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ur_admittance import given
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
 from ur_admittance.control.checks import check_felt, check_live, check_near, check_zero
@@ -28,7 +29,8 @@ from ur_admittance.control.zeroing import ZeroWatch
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LifecycleError
-from ur_admittance.model import RobotModel
+from ur_admittance.first_start import in_words, prepare
+from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.own_motion import own_motion
 from ur_admittance.params.record import fill
@@ -42,9 +44,11 @@ NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time co
 class AdmittanceController:
     """Life cycle unconfigured -> inactive -> active (and stopping, fault). Not thread-safe except where it says so."""
 
-    def __init__(self, model: RobotModel, parameters: Parameters | None = None) -> None:
-        self.model = model
-        self.parameters = parameters or Parameters()
+    def __init__(self, model: RobotModel | str, parameters: Parameters | None = None) -> None:
+        """parameters: None: the defaults."""
+        self.model = model = robot_model(model)
+        self.parameters = Parameters() if parameters is None else parameters
+        given.kind("parameters", self.parameters, Parameters, "Parameters, such as preset('hand_guiding')")
         self._params, self._state = new(PARAMS), new(STATE)
         self._sample, self._command = new(SAMPLE), new(COMMAND)
         self.params: np.void = self._params[0]
@@ -96,6 +100,12 @@ class AdmittanceController:
             raise LifecycleError(f"activate: the controller is {self.mode.name.lower()}, must be inactive.")
         self.references.begin()
         self._request |= Request.ACTIVATE | (Request.START_AT_ARM if start_at_arm else Request.NONE)
+
+    def expect_load(self) -> None:
+        """What presses on the tool at the next activation is let in slowly, as after a fault: for a program that has
+        just started and does not know how the last one ended."""
+        self._need_configured("expect_load")
+        self.state["recovered"] = 1
 
     def deactivate(self) -> None:
         """Slow down inside the limits, then hold; also ends a retreat. Harmless in any mode."""
@@ -320,8 +330,7 @@ class AdmittanceController:
 
 
 def warm_up(say: Callable[[str], None] = lambda text: None) -> None:
-    """Compile or load the tick before the loop starts."""
-    if not tick.signatures:
-        say("loading the controller (the first run compiles it: about a minute) ...")
+    """Load the tick before the loop starts; the first time on a computer it is compiled."""
+    prepare(in_words(say))
     tick(new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))
     zeroing.warm_up()

@@ -4,38 +4,88 @@
 through in a debugger.
 """
 
+import atexit
 import hashlib
 import math
 import os
+import shutil
+import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_features, get_host_cpu_name
+from numba import __version__ as numba_version
 from numba import carray, config, njit, typeof, types
 from numba.core import cgutils
+from numba.core.caching import FunctionCache
+from numba.core.runtime import rtsys
 from numba.extending import intrinsic, register_jitable
 from numba.np.arrayobj import populate_array
 
 
+def _sources():
+    """The files of all kernels."""
+    package = Path(__file__).parents[1]
+    patterns = ("core/*.py", "**/kernels.py", "**/kernels/*.py", "**/records.py")
+    return sorted({file for pattern in patterns for file in package.glob(pattern)})
+
+
 def _cache_directory():
     """Numba checks only the file of the outermost kernel: after a change in inverse.py it would load the old tick.
-    So compiled code is cached under a digest of all kernels."""
-    folder = Path(__file__).parent
-    patterns = ("core/*.py", "**/kernels.py", "**/kernels/*.py", "**/records.py")
-    files = {file for pattern in patterns for file in folder.parent.glob(pattern)}
-    digest = hashlib.sha256(b"".join(file.read_bytes() for file in sorted(files))).hexdigest()[:16]
-    writable = os.access(folder, os.W_OK)
-    root = folder / "__pycache__" if writable else Path(tempfile.gettempdir()) / f"ur_admittance_{os.getuid()}"
-    return str(root / f"kernels_{digest}")
+    So compiled code is cached under a digest of all kernels. It is kept beside the kernels, or in the user's own
+    cache if they are installed where the user cannot write, or until the process ends if there is no home either. Code
+    is loaded from it: outside the package never from a folder that is another user's or that others can write to."""
+    package = Path(__file__).parent
+    digest = hashlib.sha256(b"".join(file.read_bytes() for file in _sources())).hexdigest()[:16]
+    users = Path(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")) / "ur_admittance"  # noqa: PTH111
+    beside = package / "__pycache__"
+    for root in filter(Path.is_absolute, (beside, users)):
+        folder = root / f"kernels_{digest}"
+        with suppress(OSError):
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            found = folder.stat()
+            ours = found.st_uid == os.geteuid() and not found.st_mode & 0o022
+            of_package = root == beside and found.st_uid in (os.geteuid(), package.stat().st_uid)
+            if (ours or of_package) and os.access(folder, os.W_OK | os.X_OK):
+                return str(folder)
+    temporary = tempfile.mkdtemp(prefix="ur_admittance_")
+    atexit.register(shutil.rmtree, temporary, ignore_errors=True)
+    return temporary
+
+
+def stamp() -> str:
+    """What compiled code in the cache was made from and for: Numba compiles anew when one of these has changed."""
+    files = [(file.name, file.stat().st_mtime, file.stat().st_size) for file in _sources()]
+    made_by = (sys.version, numba_version, get_host_cpu_name(), get_host_cpu_features().flatten())
+    return hashlib.sha256(repr((files, made_by)).encode()).hexdigest()[:16]
 
 
 if not config.CACHE_DIR:
     config.CACHE_DIR = _cache_directory()
+cache_folder = Path(config.CACHE_DIR)
 
 # NumPy division (1/0 = inf) because a tick must not raise; no fastmath, so that a replay agrees to the last bit.
 # Nobody takes a kernel for a C function: without a wrapper for that, compiling is quicker.
-kernel = njit(nogil=True, cache=True, error_model="numpy", no_cfunc_wrapper=True)
+_compiled = njit(nogil=True, error_model="numpy", no_cfunc_wrapper=True)
+
+
+class _Cache(FunctionCache):
+    """Numba's own, but what only compiling needs is not loaded with compiled code: 50 MB that a loop never uses."""
+
+    def load_overload(self, sig, target_context):
+        rtsys.initialize(target_context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(sig, target_context)
+
+
+def kernel(function):
+    compiled = _compiled(function)
+    if not config.DISABLE_JIT:
+        compiled._cache = _Cache(function)
+    return compiled
 
 
 ROWS = 56  # inequalities of the constrained solve

@@ -1,0 +1,112 @@
+"""The parts of the compiled controller: each kernel, the arguments it is compiled for, and how long that takes.
+
+parts.txt was measured (python -m benchmarks.parts --write), one kernel per line: name, seconds, then for each way in
+which it is called the types of its arguments,
+    f i b  a number or a truth value      =3   that very integer     a2   an array with two dimensions
+    3x3    an array inside a record       STATE   a record           STATE[]   an array of records
+A list that is not current costs time and nothing else: what is not in it is compiled where it is needed.
+"""
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from numba import from_dtype, types
+
+from ur_admittance.core import contact_record, known_record, records, shapes_record
+
+ROOT = "ur_admittance."
+FILE = Path(__file__).with_name("parts.txt")
+SCALARS = {"f": types.float64, "i": types.int64, "b": types.boolean}
+
+
+@dataclass(frozen=True)
+class Part:
+    name: str  # of the kernel, from the package on
+    seconds: float  # of one core, without what it calls
+    signatures: tuple[tuple[str, ...], ...]
+
+    @property
+    def kernel(self) -> Any:
+        module, _, function = self.name.rpartition(".")
+        return getattr(import_module(ROOT + module), function)
+
+    @property
+    def exists(self) -> bool:
+        """Not a name from a list that is older than the kernels."""
+        try:
+            return hasattr(self.kernel, "py_func")
+        except (ImportError, AttributeError):
+            return False
+
+    def compile(self) -> None:
+        for signature in self.signatures:
+            self.kernel.compile(tuple(argument(code) for code in signature))
+
+    @property
+    def inner(self) -> bool:
+        """Only other kernels call it in a loop."""
+        return not any(code.endswith("[]") for signature in self.signatures for code in signature)
+
+    def calls(self) -> set[str]:
+        """Names of the kernels that it calls itself."""
+        function = self.kernel.py_func
+        called = (function.__globals__.get(name) for name in function.__code__.co_names)
+        return {name_of(kernel) for kernel in called if hasattr(kernel, "py_func")}
+
+
+def name_of(kernel: Any) -> str:
+    return f"{kernel.py_func.__module__.removeprefix(ROOT)}.{kernel.py_func.__name__}"
+
+
+@cache
+def all_parts() -> dict[str, Part]:
+    found = {}
+    for line in FILE.read_text(encoding="utf-8").splitlines():
+        head, *ways = line.split(" | ")
+        name, seconds = head.split()
+        found[name] = Part(name, float(seconds), tuple(tuple(way.split()) for way in ways))
+    return found
+
+
+@cache
+def record_types() -> dict[str, Any]:
+    dtypes = {
+        name: value
+        for module in (contact_record, known_record, shapes_record, records)
+        for name, value in vars(module).items()
+        if getattr(value, "names", None)
+    }
+    return {name: from_dtype(dtype) for name, dtype in dtypes.items()}
+
+
+def argument(code: str) -> Any:
+    """The type of an argument."""
+    if code in SCALARS:
+        return SCALARS[code]
+    if code.startswith("="):
+        return types.IntegerLiteral(int(code[1:]))
+    if code.startswith("a"):
+        return types.Array(types.float64, int(code[1:]), "C")
+    if code[0].isdigit():
+        return types.NestedArray(types.float64, tuple(int(size) for size in code.split("x")))
+    record = record_types()[code.removesuffix("[]")]
+    return types.Array(record, 1, "C") if code.endswith("[]") else record
+
+
+def code_of(kind: Any) -> str:
+    """The opposite of ``argument``."""
+    for code, scalar in SCALARS.items():
+        if kind == scalar:
+            return code
+    if isinstance(kind, types.IntegerLiteral):
+        return f"={kind.literal_value}"
+    if isinstance(kind, types.NestedArray):
+        return "x".join(str(size) for size in kind.shape)
+    of_records = isinstance(kind, types.Array) and isinstance(kind.dtype, types.Record)
+    for name, record in record_types().items():
+        if record == (kind.dtype if of_records else kind):
+            return f"{name}[]" if of_records else name
+    return f"a{kind.ndim}"
