@@ -6,6 +6,9 @@ import re
 import numpy as np
 import pytest
 from mcap.reader import make_reader
+from mcap.records import Channel, Message, Metadata, Schema
+from mcap.stream_reader import StreamReader
+from mcap.writer import Writer
 from typer.testing import CliRunner
 
 from ur_admittance.cli import app
@@ -16,6 +19,7 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay, what_if
 from ur_admittance.recording.why import why
+from ur_admittance.recording.writer import TICK
 from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import LockstepClock
 from ur_admittance.runtime.loop import run
@@ -112,3 +116,38 @@ def test_two_hundred_flipped_bytes_cost_one_chunk_and_every_command_tells_it(who
         assert "every bit equal" not in done.output
         assert "half a second" not in done.output
     assert "hatched: missing" in re.sub(r"<!--|-->", "", figure.read_text())
+
+
+def test_a_state_whose_cycle_is_damaged_is_not_taken_for_that_of_the_cycle_before(whole, tmp_path):
+    """In the files of other writers a state may stand in another chunk than its cycle: here every message does."""
+    path = tmp_path / "one_by_one.mcap"
+    with whole.path.open("rb") as source, path.open("wb") as file:
+        writer = Writer(file, chunk_size=1)
+        writer.start("ros2")
+        for record in StreamReader(source).records:
+            if isinstance(record, Schema):
+                writer.register_schema(record.name, record.encoding, record.data)
+            elif isinstance(record, Channel):
+                writer.register_channel(record.topic, record.message_encoding, record.schema_id)
+            elif isinstance(record, Message):
+                times = (record.log_time, record.data, record.publish_time)
+                writer.add_message(record.channel_id, *times, record.sequence)
+            elif isinstance(record, Metadata):
+                writer.add_metadata(record.name, record.metadata)
+        writer.finish()
+    assert read_log(path).states.keys() == whole.states.keys()
+    lost = sorted(whole.states)[1]
+    time_ns = int(whole.ticks["loop"]["time_ns"][lost])
+    with path.open("rb") as file:
+        chunks = make_reader(file).get_summary().chunk_indexes
+    [chunk] = [c for c in chunks if c.message_start_time == time_ns and TICK.itemsize < c.uncompressed_size < 1800]
+    data = bytearray(path.read_bytes())
+    data[chunk.chunk_start_offset + 60] ^= 0xFF
+    path.write_bytes(data)
+    log = read_log(path)
+    assert log.lost == 1
+    assert len(log.states) == len(whole.states) - 1
+    sequence = log.ticks["loop"]["sequence"]
+    for i, state in log.states.items():
+        assert state.tobytes() == whole.states[int(sequence[i]) - 1].tobytes()
+    assert replay(log).exact

@@ -9,11 +9,10 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.calibration.arm import CalmArm
-from ur_admittance.core.records import PARAMS, new
+from ur_admittance.core.records import PARAMS, STATE, new
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
-from ur_admittance.recording.writer import LogWriter, check_new
-from ur_admittance.runtime.telemetry.writer import TELEMETRY
+from ur_admittance.recording.writer import TICK, LogWriter, check_new
 
 
 @contextmanager
@@ -29,18 +28,18 @@ def recorded(arm: CalmArm, path: Path | None, parameters: Parameters) -> Iterato
         "rate": rate,
         "parameters": json.loads(parameters.model_dump_json()),
     }
-    params, record = new(PARAMS), np.zeros(1, TELEMETRY)
+    params, tick, state = new(PARAMS), np.zeros(1, TICK), bytes(STATE.itemsize)
     fill(params[0], parameters, arm.model)
     writer = LogWriter(path, about)
 
     def add() -> None:
-        loop = record["loop"]
+        loop = tick["loop"]
         first = loop["sequence"][0] == 0
         loop["sequence"] += 1
         loop["time_ns"] = round(1e9 * int(loop["sequence"][0]) / rate)
         loop["params_revision"] = params["revision"]
-        record["sample"], record["command"] = arm.sample, arm.command
-        writer.add(record[0], params[0] if first else None, about if first else None)
+        tick["sample"], tick["command"] = arm.sample, arm.command
+        writer.add(tick.view(np.uint8).data, memoryview(state), params[0] if first else None, about if first else None)
 
     arm.watch = add
     try:

@@ -2,9 +2,11 @@
 
 import contextlib
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ur_admittance.errors import LoopError
 from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.interfaces import Controller, OnTick, Publisher, Stage
@@ -43,24 +45,31 @@ def operate(
     with locked memory, None: ask for neither; say: told what was obtained; beside: processes that watch, started once
     the telemetry exists (status line, page).
     """
-    recorders: list[Any] = []
+    problem = ""  # of the recording
 
-    def finish_recording() -> None:
-        for recorder in recorders:
-            say(recorder.finish() or f"recorded to {log}")
+    def finish(recorder: Any) -> None:
+        nonlocal problem
+        problem = recorder.finish()
+        say(problem or f"recorded to {log}")
 
-    with contextlib.ExitStack() as stack:
-        stack.callback(finish_recording)  # last, when the telemetry has ended: the file is complete then
-        told, mailbox = [*publishers], None
-        if name is not None:
-            told.insert(0, stack.enter_context(TelemetryWriter(name, model=model, rate=1.0 / clock.period)))
-            mailbox = stack.enter_context(Mailbox(name, handlers=handlers))
-        if name is not None and log is not None:
-            from ur_admittance.recording.recorder import RecorderProcess  # 15 MB that a loop without it need not hold
+    try:
+        with contextlib.ExitStack() as stack:
+            last = stack.enter_context(contextlib.ExitStack())  # after the telemetry: then the file is complete
+            told, mailbox = [*publishers], None
+            if name is not None:
+                told.insert(0, stack.enter_context(TelemetryWriter(name, model=model, rate=1.0 / clock.period)))
+                mailbox = stack.enter_context(Mailbox(name, handlers=handlers))
+            if name is not None and log is not None:
+                # 15 MB that a loop without it need not hold
+                from ur_admittance.recording.recorder import RecorderProcess
 
-            recorders.append(RecorderProcess(name, log))
-        stack.enter_context(beside())
-        setup = stack.enter_context(realtime(priority, lock_memory=priority is not None))
-        say(str(setup))
-        options: dict[str, Any] = {"duration": duration, "on_tick": on_tick, "stages": stages}
-        return run(controller, robot, clock, telemetry=told, mailbox=mailbox, **options)
+                last.callback(finish, RecorderProcess(name, log))
+            stack.enter_context(beside())
+            setup = stack.enter_context(realtime(priority, lock_memory=priority is not None))
+            say(str(setup))
+            options: dict[str, Any] = {"duration": duration, "on_tick": on_tick, "stages": stages}
+            report = run(controller, robot, clock, telemetry=told, mailbox=mailbox, **options)
+    except LoopError as error:
+        error.report = replace(error.report, recording_problem=problem)
+        raise
+    return replace(report, recording_problem=problem)

@@ -1,5 +1,6 @@
 """A case of a batch run once more through the normal control loop, with a recording: for `replay`, `why` and plots."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,7 +21,8 @@ FAULT_NAMES = {number: name for name, number in FAULTS.items()}
 
 
 def record_case(case: Case, log: Path | None = None) -> Trace:
-    """The same bits as ``simulate([case])``, cycle by cycle in Python; ``log``: a recording of it (.mcap)."""
+    """The same bits as ``simulate([case])``, cycle by cycle in Python; ``log``: a recording of it (.mcap), complete or
+    a LogError."""
     world = case.world()
     robot = SimulatedRobot(world, case.script.period)
     controller = AdmittanceController(world.model, case.parameters)
@@ -31,17 +33,15 @@ def record_case(case: Case, log: Path | None = None) -> Trace:
     loop = Loop(controller, robot, robot.clock(), publishers)
     player = _Player(case, world, robot, controller)
     diverged = False
-    try:
-        robot.connect()
-        loop.clock.start()
-        for row in case.script.rows:
-            player.play(row)
-            loop.cycle()
-    except SimulationError:
-        diverged = True
-    finally:
-        if recorder is not None:
-            recorder.close()
+    with recorder or nullcontext():
+        try:
+            robot.connect()
+            loop.clock.start()
+            for row in case.script.rows:
+                player.play(row)
+                loop.cycle()
+        except SimulationError:
+            diverged = True
     return replace(keeper.trace(case.script.period, case.parameters), diverged=diverged)
 
 

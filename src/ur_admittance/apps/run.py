@@ -1,13 +1,16 @@
 """A controller drives an arm of any kind: what `ur_admittance.run` does."""
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import closing, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ur_admittance import given
 from ur_admittance.apps.operate import operate
 from ur_admittance.apps.real_arm import drive_rtde
 from ur_admittance.control import AdmittanceController
+from ur_admittance.errors import LogError, LoopError
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.runtime import loop, registry
@@ -40,9 +43,13 @@ def run(
     A simulated arm runs in lock-step, as fast as the computer can, unless it was made with realtime=True; a UR sets
     the pace itself. In real time other programs on this machine see the controller under `name`: the page, a client.
     """
+    given.kind("controller", controller, AdmittanceController, "an AdmittanceController")
+    given.kind("robot", robot, Robot, "an arm, such as SimulatedRobot(World('ur5e')) or RtdeRobot(address, 'ur5e')")
+    if duration is not None:
+        given.number("duration", duration, "s")
+    path = None if log is None else given.file("log", log, LogError)
     if not controller.configured:
         controller.configure(say)
-    path = None if log is None else Path(log)
     in_loop: dict[str, Any] = {"duration": duration, "on_tick": on_tick, "stages": stages}
     options: dict[str, Any] = in_loop | {"log": path, "name": name, "say": say}
     if isinstance(robot, RtdeRobot):
@@ -53,8 +60,18 @@ def run(
     if not isinstance(clock, LockstepClock):
         return operate(controller, robot, clock, model=model, **options)
     recorder = None if path is None else Recorder(path, model=model, rate=1.0 / clock.period)
-    with recorder or nullcontext():
-        report = loop.run(controller, robot, clock, telemetry=recorder or (), **in_loop)
-    if recorder is not None and recorder.problem:
-        say(recorder.problem)
-    return report
+    try:
+        with nullcontext() if recorder is None else closing(recorder):
+            report = loop.run(controller, robot, clock, telemetry=recorder or (), **in_loop)
+    except LoopError as error:
+        error.report = _told(error.report, recorder, say)
+        raise
+    return _told(report, recorder, say)
+
+
+def _told(report: LoopReport, recorder: Recorder | None, say: Callable[[str], None]) -> LoopReport:
+    """With what became of the recording."""
+    if recorder is None or not recorder.problem:
+        return report
+    say(recorder.problem)
+    return replace(report, recording_problem=recorder.problem)

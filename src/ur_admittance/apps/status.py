@@ -47,8 +47,8 @@ def status_process(name: str) -> Iterator[None]:
 
 
 def lines(reader: TelemetryReader) -> Text:
-    """Four lines about the last quarter of a second, one more about motion without a push, in a fault one more: the
-    way out."""
+    """Four lines about the last quarter of a second, one more about motion without a push, one about a recording that
+    has ended, in a fault one more: the way out."""
     records = reader.drain()
     if len(records) == 0:
         return Text("waiting for the first cycle ...")
@@ -71,6 +71,8 @@ def lines(reader: TelemetryReader) -> Text:
     alone = "" if params is None or mode == Mode.FAULT else own_motion(params)
     if alone:
         text.append(f" {alone}\n", style="yellow")
+    if warning := reader.warning():
+        text.append(f" {warning}\n", style="bold red")
     if mode == Mode.FAULT:
         text.append(f" {_way_out(command, reader.name)}\n", style="bold")
     text.append(

@@ -1,22 +1,29 @@
-"""ur-admittance replay, plot, why: what a recording shows."""
+"""ur-admittance replay, plot, export, why: what a recording shows."""
 
+import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ur_admittance.cli.console import console
 from ur_admittance.cli.options import OverwriteOption, beside, check_output
 from ur_admittance.cli.values import assignments
-from ur_admittance.outputs import PICTURES
+from ur_admittance.outputs import PICTURES, TABLES
 
-FileArgument = Annotated[Path, typer.Argument(help="Recording (.mcap).")]
+if TYPE_CHECKING:
+    from ur_admittance.recording.log import Log
+
+FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Recording (.mcap).")]
 
 
 def replay(
     file: FileArgument,
-    set_: Annotated[list[str] | None, typer.Option("--params", help="What if? name=value (repeatable).")] = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--params", metavar="NAME=VALUE", help="What if it had been so? (repeatable)")
+    ] = None,
 ) -> None:
-    """Recompute every cycle of a recording and compare it with what was recorded, bit for bit.
+    """Recompute every cycle of a recording: the same as recorded, bit for bit?
 
     Exit code 1: something differs, or cycles are missing in the file."""
     import numpy as np
@@ -43,24 +50,61 @@ def replay(
 
 
 def plot(
-    file: FileArgument,
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILES", help="Recording (.mcap), or up to four to lay over each other.")
+    ],
     out: Annotated[Path | None, typer.Option(help="Picture (.png, .svg, .pdf); default: beside the recording.")] = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Draw a recording: force, velocity, offset, joint speeds against their limits."""
+    """Draw a recording: force, velocity, offset, joint speeds against their limits.
+
+    Several are laid over each other, each from its first cycle on."""
+    from ur_admittance.recording.compare import compare
     from ur_admittance.recording.log import read_log
     from ur_admittance.recording.plot import plot as draw
 
-    out = out or beside(file, ".png")
+    name = beside(files[0], ".png")
+    out = out or name.with_name("_".join([name.stem, *(beside(file, "").name for file in files[1:])]) + ".png")
     check_output("--out", out, PICTURES, overwrite)
+    logs = [read_log(file) for file in files]
+    typer.echo(f"figure: {draw(logs[0], out) if len(logs) == 1 else compare(logs, out)}")
+    for log in logs:
+        _tell_lacks(log)
+
+
+def export(
+    file: FileArgument,
+    out: Annotated[Path | None, typer.Option(help="Table (.csv); default: beside the recording.")] = None,
+    signals: Annotated[
+        str,
+        typer.Option(help="Which, with commas: force,velocity,q; default: all. A wrong name lists them."),
+    ] = "",
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Write a recording as a table (.csv): one row per cycle, units in the head of each column."""
+    from rich.progress import Progress
+
+    from ur_admittance.recording.export import export as write
+    from ur_admittance.recording.log import read_log
+
+    out = out or beside(file, ".csv")
+    check_output("--out", out, TABLES, overwrite)
     log = read_log(file)
-    typer.echo(f"figure: {draw(log, out)}")
+    chosen = [name.strip() for name in signals.split(",") if name.strip()]
+    with Progress(console=console(stderr=True), transient=True, disable=not sys.stderr.isatty()) as bar:
+        rows = bar.add_task("rows", total=len(log.ticks))
+        write(log, out, chosen, lambda count: bar.advance(rows, count), overwrite=overwrite)
+    typer.echo(f"table: {out}")
+    _tell_lacks(log)
+
+
+def _tell_lacks(log: "Log") -> None:
     if log.lacks:
-        typer.echo(log.lacks, err=True)
+        typer.echo(f"{log.path.name}: {log.lacks}", err=True)
 
 
 def why(file: FileArgument) -> None:
-    """Explain in plain words what happened in a recording and why the arm stopped."""
+    """Explain what happened in a recording: in plain words, and why the arm stopped."""
     from ur_admittance.recording.log import read_log
     from ur_admittance.recording.why import why as story
 

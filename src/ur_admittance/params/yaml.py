@@ -24,7 +24,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode
 from ruamel.yaml.representer import RoundTripRepresenter
 
+from ur_admittance import given
 from ur_admittance.errors import ParameterError
+from ur_admittance.outputs import at_once
 from ur_admittance.params import sentences
 from ur_admittance.params.schema import Parameters
 from ur_admittance.params.table import rows
@@ -50,7 +52,7 @@ class Entry:
 
 def load_parameters(path: str | Path, node: str | None = None) -> Parameters:
     """The defaults changed by a file. `node` chooses a section when the file has those of several nodes."""
-    path = Path(path)
+    path = given.file("parameters", path)
     return parse_parameters(_read(path), str(path), node, path.parent)
 
 
@@ -257,9 +259,8 @@ def dump_parameters(parameters: Parameters, node: str = EVERY_NODE, names: Colle
 
 def save_parameters(parameters: Parameters, path: str | Path, node: str = EVERY_NODE) -> None:
     try:
-        part = Path(path).with_name(f".{Path(path).name}.part")
-        part.write_text(dump_parameters(parameters, node), encoding="utf-8")
-        part.replace(path)  # at once: nobody reads half a file, and a full disk leaves the old one
+        with at_once(Path(path)) as file:
+            file.write(dump_parameters(parameters, node))
     except OSError as error:
         raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None
 

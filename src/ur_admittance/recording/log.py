@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance import given
 from ur_admittance.errors import LogError
 from ur_admittance.recording.salvage import Salvaged, salvage
 from ur_admittance.recording.writer import METADATA, RECORDS
@@ -91,7 +92,7 @@ class Log:
 def read_log(path: str | Path) -> Log:
     """Read a recording. Of one that was cut off or damaged, what is as it was written (see `Log.missing`); anything
     else is a LogError."""
-    path = Path(path)
+    path = given.file("recording", path, LogError)
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             found = salvage(data, TOPICS, METADATA)

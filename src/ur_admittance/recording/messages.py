@@ -1,6 +1,5 @@
 """Records as ROS 2 messages: dictionaries that mcap-ros2-support writes, with the definitions of ROS 2 Jazzy."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -23,6 +22,7 @@ TOPICS = {
     "/tcp_pose": "geometry_msgs/msg/PoseStamped",
     "/reference_pose": "geometry_msgs/msg/PoseStamped",
 }
+_FRAMES = {"/netft/raw_sensor": "ft_frame", "/netft/proc_sensor": "ft_frame"}  # the others: base_link
 DIAGNOSTICS = "/diagnostics"
 PARAMETER_EVENTS = "/parameter_events"
 
@@ -31,34 +31,42 @@ _BOOL, _INTEGER, _DOUBLE, _STRING, _BOOL_ARRAY, _DOUBLE_ARRAY, _STRING_ARRAY = 1
 _ERROR, _WARN, _OK = 2, 1, 0  # DiagnosticStatus.level
 
 
-def cyclic(record: np.void, names: tuple[str, ...], period: float) -> Iterator[tuple[str, Message]]:
-    """(topic, message) of everything that changes every cycle. record: TELEMETRY or a recorded tick."""
-    sample, command = record["sample"], record["command"]
-    stamp = time_message(int(record["loop"]["time_ns"]))
-    base = {"stamp": stamp, "frame_id": "base_link"}
-    sensor = {"stamp": stamp, "frame_id": "ft_frame"}
-    yield (
-        "/joint_states",
-        {"header": base, "name": list(names), "position": sample["q"].tolist(), "velocity": sample["qd"].tolist()},
+def numbers(ticks: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
+    """Of each topic that changes every cycle, its numbers in the order of the message: (cycles, numbers)."""
+    loop, sample, command = ticks["loop"], ticks["sample"], ticks["command"]
+    behind = (loop["stages"] > 0)[:, None]
+    sent = (np.where(behind, loop["q_sent"], command["q"]), np.where(behind, loop["qd_sent"], command["qd"]))
+    poses = ((command[f"p_{of}"], quaternions(command[f"R_{of}"])) for of in ("tcp", "ref"))
+    columns = (
+        (sample["q"], sample["qd"]),
+        (sample["wrench"],),
+        (command["wrench_sensor"],),
+        (command["wrench_tcp"],),
+        (command["twist"],),
+        (command["pose_error"],),
+        sent,
+        *poses,
     )
-    yield "/netft/raw_sensor", {"header": sensor, "wrench": _pair("force", "torque", sample["wrench"])}
-    yield "/netft/proc_sensor", {"header": sensor, "wrench": _pair("force", "torque", command["wrench_sensor"])}
-    yield "/netft/proc_probe", {"header": base, "wrench": _pair("force", "torque", command["wrench_tcp"])}
-    yield "/admittance_cartesian_velocity", {"header": base, "twist": _pair("linear", "angular", command["twist"])}
-    yield "/admittance_pose_error", {"header": base, "twist": _pair("linear", "angular", command["pose_error"])}
-    loop = record["loop"]
-    behind = "stages" in loop.dtype.names and loop["stages"] > 0
-    point = {
-        "positions": (loop["q_sent"] if behind else command["q"]).tolist(),
-        "velocities": (loop["qd_sent"] if behind else command["qd"]).tolist(),
-        "time_from_start": time_message(round(period * 1e9)),
-    }
-    yield (
-        "/scaled_joint_trajectory_controller/joint_trajectory",
-        {"header": base, "joint_names": list(names), "points": [point]},
-    )
-    yield "/tcp_pose", {"header": base, "pose": _pose(command["p_tcp"], command["R_tcp"])}
-    yield "/reference_pose", {"header": base, "pose": _pose(command["p_ref"], command["R_ref"])}
+    return {topic: np.hstack(each) for topic, each in zip(TOPICS, columns, strict=True)}
+
+
+def cyclic(topic: str, numbers: NDArray[np.float64], time_ns: int, joints: tuple[str, ...], period: float) -> Message:
+    """The message of one cycle from its numbers."""
+    header = {"stamp": time_message(time_ns), "frame_id": _FRAMES.get(topic, "base_link")}
+    first, second = numbers[: len(numbers) // 2].tolist(), numbers[len(numbers) // 2 :].tolist()
+    match TOPICS[topic]:
+        case "sensor_msgs/msg/JointState":
+            return {"header": header, "name": list(joints), "position": first, "velocity": second}
+        case "trajectory_msgs/msg/JointTrajectory":
+            after = time_message(round(period * 1e9))
+            point = {"positions": first, "velocities": second, "time_from_start": after}
+            return {"header": header, "joint_names": list(joints), "points": [point]}
+        case "geometry_msgs/msg/WrenchStamped":
+            return {"header": header, "wrench": {"force": _named(first), "torque": _named(second)}}
+        case "geometry_msgs/msg/TwistStamped":
+            return {"header": header, "twist": {"linear": _named(first), "angular": _named(second)}}
+        case _:
+            return {"header": header, "pose": {"position": _named(first), "orientation": _named(second)}}
 
 
 def diagnostics(record: np.void, reason: str, model: str) -> Message:
@@ -105,38 +113,36 @@ def time_message(nanoseconds: int) -> Message:
 
 
 def quaternion(R: NDArray[np.float64]) -> tuple[float, float, float, float]:
-    """(x, y, z, w) of a rotation matrix, by its largest component: exact at every angle [Shepperd1978]."""
-    trace = float(np.trace(R))
-    candidates = np.array([R[0, 0], R[1, 1], R[2, 2], trace])
-    largest = int(np.argmax(candidates))
-    if largest == 3:
-        q = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1], 1.0 + trace])
-    else:
-        i, j, k = largest, (largest + 1) % 3, (largest + 2) % 3
-        q = np.zeros(4)
-        q[i] = 1.0 + R[i, i] - R[j, j] - R[k, k]
-        q[j] = R[j, i] + R[i, j]
-        q[k] = R[k, i] + R[i, k]
-        q[3] = R[k, j] - R[j, k]
-    length = float(np.linalg.norm(q))
-    if not length > 0.0:  # a record that was never filled
-        return 0.0, 0.0, 0.0, 1.0
-    x, y, z, w = (q / length).tolist()
+    """(x, y, z, w) of a rotation matrix."""
+    x, y, z, w = quaternions(np.asarray(R)[None])[0].tolist()
     return x, y, z, w
 
 
-def _pose(position: NDArray[np.float64], R: NDArray[np.float64]) -> Message:
-    x, y, z, w = quaternion(R)
-    return {"position": _xyz(position), "orientation": {"x": x, "y": y, "z": z, "w": w}}
+def quaternions(R: NDArray[np.float64]) -> NDArray[np.float64]:
+    """(x, y, z, w) of rotation matrices (n, 3, 3), each by its largest component: exact at every angle [Shepperd1978].
+
+    4 q q^T can be read off the matrix; any row of it is q but for its length, the largest is the most exact.
+    """
+    xx, yy, zz = R[:, 0, 0], R[:, 1, 1], R[:, 2, 2]
+    xy, xz, yz = R[:, 1, 0] + R[:, 0, 1], R[:, 2, 0] + R[:, 0, 2], R[:, 2, 1] + R[:, 1, 2]
+    xw, yw, zw = R[:, 2, 1] - R[:, 1, 2], R[:, 0, 2] - R[:, 2, 0], R[:, 1, 0] - R[:, 0, 1]
+    products = np.array(
+        [
+            [1.0 + xx - yy - zz, xy, xz, xw],
+            [xy, 1.0 + yy - xx - zz, yz, yw],
+            [xz, yz, 1.0 + zz - xx - yy, zw],
+            [xw, yw, zw, 1.0 + xx + yy + zz],
+        ]
+    )  # (4, 4, n)
+    largest = np.argmax([xx, yy, zz, xx + yy + zz], axis=0)
+    q = products[largest, :, np.arange(len(R))]  # (n, 4)
+    length = np.linalg.norm(q, axis=1, keepdims=True)
+    known = length > 0.0  # not so in a record that was never filled
+    return np.where(known, q / np.where(known, length, 1.0), (0.0, 0.0, 0.0, 1.0))
 
 
-def _pair(first: str, second: str, six: NDArray[np.float64]) -> Message:
-    return {first: _xyz(six[:3]), second: _xyz(six[3:])}
-
-
-def _xyz(three: NDArray[np.float64]) -> Message:
-    x, y, z = three.tolist()
-    return {"x": x, "y": y, "z": z}
+def _named(values: list[float]) -> Message:
+    return dict(zip("xyzw", values, strict=False))
 
 
 def _parameter(name: str, value: Any) -> Message:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LogError
@@ -20,10 +21,11 @@ MOST_POINTS = 5000  # per line: more cannot be seen, and the file stays small
 
 def plot(log: Log, path: str | Path) -> Path:
     """Draw the recording to a file (the suffix chooses the format: .png, .svg, .pdf)."""
-    if len(log.ticks) == 0:
-        raise LogError(f"{log.path} contains no cycles to plot")
+    return save(draw(log), path)
+
+
+def save(figure: Figure, path: str | Path) -> Path:
     path = Path(path)
-    figure = draw(log)
     try:
         figure.savefig(path, dpi=110)
     except (OSError, ValueError) as error:
@@ -32,6 +34,7 @@ def plot(log: Log, path: str | Path) -> Path:
 
 
 def draw(log: Log) -> Figure:
+    check_cycles(log)
     step = max(1, len(log.ticks) // MOST_POINTS)
     t, command = log.seconds[::step], log.ticks["command"][::step]
     figure = Figure(figsize=(11, 11), layout="constrained")
@@ -61,17 +64,30 @@ def _three(row: Any, t: Any, values: Any, label: str) -> None:
 
 def _joints(row: Any, log: Log, t: Any, command: Any) -> None:
     """Joint speeds as a share of what each joint may do, so that one picture has one limit."""
-    params = next(iter(log.params.values()), None)
-    limit = np.asarray(params["joint_velocity"]) if params is not None else np.ones(6)
-    label = "joint speed / limit" if params is not None else "joint speed [rad/s]"
+    limits = joint_limits(log)
+    label = "joint speed / limit" if limits is not None else "joint speed [rad/s]"
+    shares = command["qd"] / (limits if limits is not None else 1.0)
     for i in range(6):
-        share = command["qd"][:, i] / np.where(limit > 0.0, limit, 1.0)[i]
-        row.plot(t, share, linewidth=1.0, label=f"joint {i + 1}", color=JOINT_COLOURS[i])
-    if params is not None and np.abs(command["qd"] / np.where(limit > 0.0, limit, 1.0)).max() > 0.5:
+        row.plot(t, shares[:, i], linewidth=1.0, label=f"joint {i + 1}", color=JOINT_COLOURS[i])
+    if limits is not None and np.abs(shares).max() > 0.5:
         row.axhline(1.0, color="red", linestyle="--", linewidth=0.8)
         row.axhline(-1.0, color="red", linestyle="--", linewidth=0.8)
     row.set_ylabel(label)
     row.legend(loc="upper right", ncols=6, fontsize=8)
+
+
+def check_cycles(log: Log) -> None:
+    if len(log.ticks) == 0:
+        raise LogError(f"{log.path} contains no cycles to plot")
+
+
+def joint_limits(log: Log) -> NDArray[np.float64] | None:
+    """Largest speeds (6,) [rad/s] at the start of the recording; None: it does not say."""
+    params = next(iter(log.params.values()), None)
+    if params is None:
+        return None
+    limits = np.asarray(params["joint_velocity"])
+    return np.where(limits > 0.0, limits, 1.0)
 
 
 def _bands(row: Any, log: Log) -> None:

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ur_admittance.errors import CalibrationError
+from ur_admittance.outputs import at_once
 from ur_admittance.params import Parameters, preset
 from ur_admittance.params.yaml import dump_parameters
 
@@ -113,9 +114,8 @@ class Report:
 
     def save(self) -> None:
         try:
-            part = self.path.with_name(f".{self.path.name}.part")
-            part.write_text(self.text(), encoding="utf-8")
-            part.replace(self.path)
+            with at_once(self.path) as file:
+                file.write(self.text())
         except OSError as error:
             raise CalibrationError(f"{self.path}: cannot be written ({error.strerror}).") from None
 

@@ -18,7 +18,7 @@ from ur_admittance.apps.campaign.status import status
 from ur_admittance.apps.campaign.view import Reading, View
 from ur_admittance.apps.record_case import record_case
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.errors import SimulationError
+from ur_admittance.errors import LogError, SimulationError
 from ur_admittance.simulation import Case, Trace, simulate
 
 BATCH = 40  # episodes drawn at once: a few seconds of work that Ctrl-C may lose
@@ -206,7 +206,11 @@ def record(episode: Episode, folder: Path) -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{episode.family}_{episode.number}.mcap"
     if not path.exists():
-        record_case(episode.case, path)
+        try:
+            record_case(episode.case, path)
+        except LogError:
+            path.unlink(missing_ok=True)  # half of it would be taken for the whole the next time
+            raise
     return path
 
 

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,10 @@ class Stage:
         """Slow down, stop, close the log."""
         self._loop.slow_down()
         wall = time.perf_counter() - self._started
-        self.robot.stop()
-        if self._recorder is not None:
-            self._recorder.close()
-        return self._kept.trace(self.period, self.parameters, (self.time - 0.02) / wall)
+        try:
+            self.robot.stop()
+        finally:
+            if self._recorder is not None:
+                self._recorder.close()
+        trace = self._kept.trace(self.period, self.parameters, (self.time - 0.02) / wall)
+        return replace(trace, recording_problem=self._recorder.problem if self._recorder is not None else "")

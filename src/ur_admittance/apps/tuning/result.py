@@ -9,6 +9,7 @@ from ur_admittance.apps.tuning.certificate import Certificate
 from ur_admittance.apps.tuning.search import Budget, Found
 from ur_admittance.apps.tuning.task import Task
 from ur_admittance.errors import ParameterError
+from ur_admittance.outputs import at_once
 from ur_admittance.params import Parameters
 from ur_admittance.params.yaml import dump_parameters
 
@@ -117,8 +118,7 @@ def make_folder(path: Path) -> None:
 def write_text(path: Path, text: str) -> None:
     make_folder(path)
     try:
-        part = path.with_name(f".{path.name}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)  # at once: nobody reads half a file
+        with at_once(path) as file:
+            file.write(text)
     except OSError as error:
         raise ParameterError(f"{path}: cannot be written ({error.strerror}).") from None

@@ -18,6 +18,7 @@ from ur_admittance.runtime.telemetry.writer import (
     SLOT,
     TELEMETRY,
     TEXT,
+    WARNING_AT,
     Memory,
 )
 
@@ -106,6 +107,10 @@ class TelemetryReader:
     def reason(self) -> str:
         """The controller's sentence about its mode."""
         return self._text(self._memory.reason, REASON_AT)
+
+    def warning(self) -> str:
+        """What people should know besides; empty: nothing."""
+        return self._text(self._memory.warning, WARNING_AT)
 
     def close(self) -> None:
         if self._descriptor >= 0:

@@ -7,7 +7,8 @@ Each slot carries a sequence number and a checksum:
 
 The writer never looks at a reader: one that is slow, stopped or killed cannot delay the loop; it only misses records,
 and it knows how many. The checksum covers processors that reorder writes (the number alone is enough on x86).
-Next to the ring: the last 16 parameter records by revision, and two texts (what runs here; why it is in its mode).
+Next to the ring: the last 16 parameter records by revision, and three texts (what runs here; why it is in its mode; a
+warning).
 """
 
 import json
@@ -26,10 +27,11 @@ from ur_admittance.runtime import registry
 from ur_admittance.runtime.interfaces import LOOP, Controller
 
 TELEMETRY = np.dtype([("loop", LOOP), ("sample", SAMPLE), ("command", COMMAND), ("state", STATE)], align=True)
+STATE_AT: int = TELEMETRY.fields["state"][1]  # type: ignore[index]
 
 SLOTS = 2048  # 4 s at 500 Hz, 5 MB
 PARAMS_SLOTS = 16
-ABOUT_BYTES, REASON_BYTES = 48 * 1024, 2 * 1024
+ABOUT_BYTES, REASON_BYTES, WARNING_BYTES = 48 * 1024, 2 * 1024, 2 * 1024
 
 HEADER = np.dtype(
     [("layout", np.int64), ("slots", np.int64), ("process", np.int64), ("head", np.int64), ("closed", np.int64)]
@@ -41,7 +43,8 @@ TEXT = np.dtype([("number", np.int64), ("checksum", np.int64), ("length", np.int
 PARAMS_AT = 4096
 ABOUT_AT = PARAMS_AT + PARAMS_SLOTS * PARAMS_SLOT.itemsize
 REASON_AT = ABOUT_AT + TEXT.itemsize + ABOUT_BYTES
-RING_AT = -(-(REASON_AT + TEXT.itemsize + REASON_BYTES) // 4096) * 4096
+WARNING_AT = REASON_AT + TEXT.itemsize + REASON_BYTES
+RING_AT = -(-(WARNING_AT + TEXT.itemsize + WARNING_BYTES) // 4096) * 4096
 # Two versions of the program must not misread each other: the number is made of every field's name, type and place.
 LAYOUT = zlib.crc32(repr((SLOT, PARAMS_SLOT, HEADER, RING_AT)).encode())
 
@@ -62,6 +65,7 @@ class Memory:
         self.params = np.frombuffer(self.map, PARAMS_SLOT, PARAMS_SLOTS, PARAMS_AT)
         self.about = np.frombuffer(self.map, TEXT, 1, ABOUT_AT)
         self.reason = np.frombuffer(self.map, TEXT, 1, REASON_AT)
+        self.warning = np.frombuffer(self.map, TEXT, 1, WARNING_AT)
 
 
 class TelemetryWriter:
@@ -79,7 +83,6 @@ class TelemetryWriter:
         self._number = memory.ring["number"]
         self._checksum = memory.ring["checksum"]
         self._head = 0
-        self._texts = 0
         self._params_count = 0
         self._last_remark = ""
         self._controller: Controller | None = None
@@ -123,11 +126,7 @@ class TelemetryWriter:
 
     def _bind(self, controller: Controller, loop: Record) -> None:
         self._controller, self._loop = controller, loop
-        records = {"loop": loop, "sample": controller.sample, "command": controller.command, "state": controller.state}
-        self._parts = []
-        for name, record in records.items():
-            dtype, offset = TELEMETRY.fields[name][:2]  # type: ignore[index]
-            self._parts.append((record_bytes(record), offset, offset + dtype.itemsize))
+        self._parts = parts_of(controller, loop)
         self._revision, self._sequence = scalar(controller.params, "revision"), scalar(loop, "sequence")
         self._mode, self._status = scalar(controller.command, "mode"), scalar(controller.command, "status")
         self._last_revision = self._last_mode = self._last_status = -1  # none yet
@@ -143,27 +142,58 @@ class TelemetryWriter:
         memory.params["number"][slot] = self._params_count
         self._last_revision = int(self._revision[0])
         about = f'{{"model": {json.dumps(self.model)}, "rate": {self.rate}, "parameters": {as_json(controller)}}}'
-        self._write_text(memory.about, ABOUT_AT, ABOUT_BYTES, about)
+        _write_text(memory, memory.about, ABOUT_AT, ABOUT_BYTES, about)
 
     def _publish_reason(self, controller: Controller) -> None:
         self._last_mode, self._last_status = int(self._mode[0]), int(self._status[0])
-        self._write_text(self._memory.reason, REASON_AT, REASON_BYTES, controller.reason)
+        _write_text(self._memory, self._memory.reason, REASON_AT, REASON_BYTES, getattr(controller, "reason", ""))
 
-    def _write_text(self, cell: Any, begin: int, room: int, text: str) -> None:
-        raw = text.encode()[:room]
-        self._texts += 1
-        begin += TEXT.itemsize
-        cell["number"][0] = 0
-        self._memory.bytes[begin : begin + len(raw)] = raw
-        cell["length"][0] = len(raw)
-        cell["checksum"][0] = zlib.crc32(raw, self._texts & 0xFFFFFFFF)
-        cell["number"][0] = self._texts
+
+def warn(name: str, text: str) -> None:
+    """What people should know besides the mode and its reason, said by another process than the controller's: whoever
+    watches it shows it; an empty text takes it back. Nothing happens if it does not run any more, or is one of
+    another version, whose memory is laid out in another way."""
+    try:
+        descriptor = os.open(registry.shared_file(name, "telemetry"), os.O_RDWR)
+    except OSError:
+        return
+    try:
+        size = os.fstat(descriptor).st_size
+        if size < RING_AT + SLOT.itemsize:
+            return
+        memory = Memory(descriptor, size, writable=True)
+    finally:
+        os.close(descriptor)
+    if int(memory.header["layout"][0]) == LAYOUT:
+        _write_text(memory, memory.warning, WARNING_AT, WARNING_BYTES, text)
+
+
+def _write_text(memory: Memory, cell: Any, begin: int, room: int, text: str) -> None:
+    raw = text.encode()[:room]
+    number = int(cell["number"][0]) + 1
+    begin += TEXT.itemsize
+    cell["number"][0] = 0
+    memory.bytes[begin : begin + len(raw)] = raw
+    cell["length"][0] = len(raw)
+    cell["checksum"][0] = zlib.crc32(raw, number & 0xFFFFFFFF)
+    cell["number"][0] = number
+
+
+def parts_of(controller: Controller, loop: Record) -> list[tuple[memoryview, int, int]]:
+    """The live bytes of what a TELEMETRY is made of, and where in it they begin and end."""
+    records = {"loop": loop, "sample": controller.sample, "command": controller.command, "state": controller.state}
+    parts = []
+    for name, record in records.items():
+        dtype, offset = TELEMETRY.fields[name][:2]  # type: ignore[index]
+        parts.append((record_bytes(record), offset, offset + dtype.itemsize))
+    return parts
 
 
 def as_json(controller: Controller) -> str:
-    """The parameters as JSON (which is YAML too)."""
-    dump = getattr(controller.parameters, "model_dump_json", None)
-    return dump() if dump is not None else json.dumps(controller.parameters)
+    """The parameters as JSON (which is YAML too); those of a loop of somebody's own may be unknown."""
+    parameters = getattr(controller, "parameters", {})
+    dump = getattr(parameters, "model_dump_json", None)
+    return dump() if dump is not None else json.dumps(parameters)
 
 
 def _create(path: Path, name: str, size: int) -> int:
