@@ -13,7 +13,7 @@ from ur_admittance.recording.log import read_log
 
 
 def call(*arguments):
-    return CliRunner().invoke(app, ["campaign", "--threads", "1", *arguments])
+    return CliRunner(env={"COLUMNS": None}).invoke(app, ["campaign", "--threads", "1", *arguments])  # as in a pipe
 
 
 @pytest.fixture

@@ -49,9 +49,11 @@ REFUSED = {  # one of these goes to each command that would otherwise drive, sea
 BAD_RUNS = ("stopped: ", '"stops": [\n', "are missing", "was cut off", "different: ")
 GOOD = {  # * is a number
     "--model": ("ur3", "ur16e", "ur20"), "--preset": ("hand_guiding", "polishing", "good.yaml"),
-    "--params": ("good.yaml",), "--figure": ("*.png", "*.svg"), "--log": ("*.mcap",), "--out": ("*.png", "*.yaml"),
+    "--params": ("good.yaml",), "--figure": ("*.png", "*.svg"), "--log": ("*.mcap",),
+    "--out": ("*.png", "*.yaml", "*.csv"),
     "--delay": ("10ms", "0", "0.05s"), "--axis": ("x", "z"), "file": ("good.mcap", "half.mcap", "good.yaml"),
     "name": ("hand_guiding", "push", "spring"), "logs": ("good.mcap",),
+    "files": ("good.mcap", "half.mcap"), "--signals": ("force", "q,qd"),
 }  # fmt: skip
 SCENARIO_OPTIONS = ("stiffness", "speed", "hold", "length", "shape", "fault", "sensor")
 
@@ -135,7 +137,7 @@ def arguments_of(command, rng):
 
 
 def test_every_heavy_command_is_known():
-    light = {"params", "params check", "params show", "stability", "sim", "why", "replay", "plot", "ask"}
+    light = {"params", "params check", "params show", "stability", "sim", "why", "replay", "plot", "export", "ask"}
     assert set(ALL) == light | set(REFUSED), "a command that ends at once, or one with something to refuse?"
 
 

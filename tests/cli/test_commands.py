@@ -1,6 +1,7 @@
 """The commands as a user calls them: in a process of their own, with their exit codes."""
 
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,9 +12,9 @@ from ur_admittance.runtime.mailbox import send
 
 
 def call(*arguments, code=0):
-    done = subprocess.run(
-        [sys.executable, "-m", "ur_admittance", *arguments], capture_output=True, text=True, timeout=110
-    )
+    command = [sys.executable, "-m", "ur_admittance", *arguments]
+    pipe = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # as wide as a line is long
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=pipe)
     assert done.returncode == code, done.stderr
     return done
 
@@ -66,6 +67,8 @@ def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
         (["run", "--preset", "none_such"], "preset 'none_such' is unknown"),
         (["ask", "retreat", "--name", "none-such"], "no controller named 'none-such' is running"),
         (["ask", "tool.tcp=2001-01-01"], "'tool.tcp=2001-01-01': the value is not readable"),
+        (["ask", "admittance.mass=[8, 8, .inf, 1, 1, 1]"], "no parameter may be infinite"),
+        (["ask", "safety.max_force=-.inf"], "no parameter may be infinite"),
         (["ask", "tool.tcp=&x [*x]"], "the value is not readable"),
         (["ask", "tool.tcp=!!binary aGk="], "the value is not readable"),
     ],

@@ -36,9 +36,11 @@ OUTPUTS = {
         ["calibrate", "--figure"],
         ["identify", "run.mcap", "--figure"],
         ["plot", "run.mcap", "--out"],
+        ["plot", "run.mcap", "other.mcap", "--out"],
         ["sim", "push", "--figure"],
         ["stability", "--figure"],
     ),
+    "old.csv": (["export", "run.mcap", "--out"],),
     "old.mcap": (["sim", "push", "--log"], ["run", "--log"], ["measure-response", "--log"]),
 }
 

@@ -90,8 +90,12 @@ def minimum_damping(loop: Loop, stiffness: float, surface_damping: float = 0.0) 
 
 def sufficient_damping(loop: Loop, stiffness: float) -> float:
     """Least D [Ns/m] for this surface [N/m] and every softer one: a stiffer surface can be the easier one."""
-    softer = np.geomspace(stiffness / 50.0, stiffness, 12)
-    return max(minimum_damping(loop, float(k)) for k in softer)
+    least = minimum_damping(loop, stiffness)
+    for softer in np.geomspace(stiffness / 50.0, stiffness, 12)[-2::-1].tolist():
+        # One set of eigenvalues says whether this surface asks for more; with a delay of 0.5 s a search takes seconds.
+        if math.isfinite(least) and not is_stable(loop.with_damping(least), softer):
+            least = minimum_damping(loop, softer)
+    return least
 
 
 def passive_frequency_rule(loop: Loop) -> float:

@@ -23,32 +23,35 @@ from ur_admittance.cli import (
     stability,
     tune,
 )
+from ur_admittance.cli.group import Group
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
+    cls=Group,
     help="Force-compliant Universal Robots arms: push the tool and it moves as a chosen mass, damper and spring.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    rich_markup_mode="markdown",  # in "rich", the default, a unit such as [kg] is taken for markup and vanishes
+    rich_markup_mode=None,  # plain text: markup eats units such as [s], and its table leaves the words 20 of 80 columns
 )
-app.add_typer(params.app, name="params")
-app.add_typer(calibrate.app, name="calibrate")
-app.command()(check.check)
-app.command("check-frames")(check.check_frames)
-app.command()(bringup.bringup)
 app.command()(demo.demo)
 app.command()(sim.sim)
-app.command()(campaign.campaign)
-app.command()(stability.stability)
-app.command("measure-response")(stability.measure_response)
-app.command()(tune.tune)
-app.command()(identify.identify)
 app.command()(run.run)
 app.command()(ask.ask)
-app.command()(log.replay)
-app.command()(log.plot)
 app.command()(log.why)
+app.command()(log.plot)
+app.command()(log.export)
+app.command()(log.replay)
+app.add_typer(params.app, name="params")
+app.command()(bringup.bringup)
+app.command()(check.check)
+app.command("check-frames")(check.check_frames)
+app.add_typer(calibrate.app, name="calibrate")
+app.command("measure-response")(stability.measure_response)
+app.command()(stability.stability)
+app.command()(identify.identify)
+app.command()(tune.tune)
+app.command()(campaign.campaign)
 app.command()(bench.bench)
 
 
@@ -74,7 +77,7 @@ def main() -> None:
     """
     signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        app()
+        app(prog_name="ur-admittance")
     except UrAdmittanceError as error:
         typer.echo(f"ur-admittance: {error}", err=True)
         sys.exit(2)

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from ur_admittance.bounds import Bounds
+from ur_admittance.cli.console import console
 from ur_admittance.cli.options import JsonOption, within
 
 COLUMNS = ("p50", "p99", "p999", "max")
@@ -17,11 +18,9 @@ def bench(
     as_json: JsonOption = False,
 ) -> None:
     """Time the tick, and the loop in real time: with a robot that costs nothing and with the simulated arm."""
-    from rich.console import Console
-
     from ur_admittance.apps.bench import measure
 
-    with Console(stderr=True).status("") as line:  # stdout stays free for the figures
+    with console(stderr=True).status("") as line:  # stdout stays free for the figures
         result = measure(seconds, rate, line.update)
     if as_json:
         typer.echo(json.dumps(result, indent=2))
@@ -30,20 +29,19 @@ def bench(
 
 
 def _show(result: dict[str, Any]) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console()
+    out = console()
 
     def show(title: str, rows: dict[str, dict[str, float]], digits: int) -> None:
-        console.print(title)
+        out.print(title)
         table = Table(box=None)
         table.add_column("[us]", no_wrap=True)
         for heading in ("p50", "p99", "p99.9", "max"):
             table.add_column(heading, justify="right")
         for label, figures in rows.items():
             table.add_row(label, *(f"{figures[key]:.{digits}f}" for key in COLUMNS))
-        console.print(table)
+        out.print(table)
 
     show("the tick, called from Python", {"controller.update()": result["tick_us"]}, 1)
     for kind, title in (("null", "a robot that costs nothing"), ("sim", "the simulated arm")):
@@ -54,7 +52,7 @@ def _show(result: dict[str, Any]) -> None:
             "publish": figures["publish_us"],
         }
         show(f"\nthe loop with {title}, {figures['cycles']} cycles", rows, 0)
-        console.print(
+        out.print(
             f"CPU {figures['cpu_percent']:.1f} % of a core, {figures['rss_mb']:.0f} MB, "
             f"{figures['missed']} deadlines missed, {figures['overruns']} overruns; {figures['setup']}"
         )

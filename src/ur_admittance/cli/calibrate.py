@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.bounds import Bounds
+from ur_admittance.cli.group import Group
 from ur_admittance.cli.options import (
     MovingOptions,
     OverwriteOption,
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from ur_admittance.params import Parameters
 
 app = typer.Typer(
-    help="Find tool weight, sensor bias, mounting and tilt from the arm's own motion; test a calibration."
+    cls=Group,
+    help="Find tool weight, sensor bias, mounting and tilt: by the arm's own motion; test a calibration.",
 )
 
 
@@ -77,7 +79,9 @@ def calibrate(
 
 @app.command()
 @shared_options
-def check(file: Annotated[Path, typer.Argument(help="Calibration file to test.")], arm: MovingOptions) -> None:
+def check(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Calibration file to test.")], arm: MovingOptions
+) -> None:
     """Test a calibration in three new orientations: which wrench is left with nothing touching the tool?"""
     from ur_admittance.calibration import session
     from ur_admittance.calibration.file import with_calibration
@@ -96,7 +100,8 @@ def check(file: Annotated[Path, typer.Argument(help="Calibration file to test.")
 @app.command()
 @shared_options
 def zero(
-    file: Annotated[Path, typer.Argument(help="Calibration file whose bias is renewed.")], arm: SensorOptions
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="Calibration file whose bias is renewed.")],
+    arm: SensorOptions,
 ) -> None:
     """Renew the bias in a calibration file: arm standing, nothing touching the tool. Nothing moves."""
     from ur_admittance.calibration import session

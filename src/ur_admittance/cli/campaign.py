@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.bounds import Bounds
+from ur_admittance.cli.console import console, wrapped
+from ur_admittance.cli.first_start import compile_first
 from ur_admittance.cli.options import MINUTES, SEED, JsonOption, ThreadsOption, within
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ SHOWN = 3  # findings of one family and check that are printed
 
 def campaign(
     family: Annotated[
-        list[str] | None, typer.Option(help="Kind of episodes (repeatable); see --list. Default: all of them.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="Kind of episodes (repeatable); see --list. Default: all of them."),
     ] = None,
     list_them: Annotated[bool, typer.Option("--list", help="List the families and exit.")] = False,
     episodes: Annotated[int | None, within("--episodes", bounds=MANY, help="Number of episodes.")] = None,
@@ -39,13 +42,13 @@ def campaign(
     ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Try random robots, poses, parameters, pushes, surfaces and faults. Exit code 1: something did not hold."""
+    """Try random robots, poses, pushes, surfaces and faults. Exit code 1: something did not hold."""
     from ur_admittance.apps.campaign import FAMILIES, Budget, Campaign
     from ur_admittance.errors import SimulationError
 
     if list_them:
         for name, draw in FAMILIES.items():
-            typer.echo(f"{name:11} {(draw.__doc__ or '').strip()}")
+            typer.echo(wrapped(f"{name:11} {' '.join((draw.__doc__ or '').split())}", 12))
         return
     if repeat is not None:
         _repeat(repeat, keep or Path(), as_json)
@@ -58,6 +61,7 @@ def campaign(
     budget = Budget(episodes or math.inf, cycles or math.inf, 60.0 * minutes if minutes else math.inf)
     progress = _Progress(quiet=as_json)
     run = Campaign(family or tuple(FAMILIES), seed, threads, keep, show=progress.show)
+    compile_first()
     with progress:
         run.run(budget, progress)
     if as_json:
@@ -72,10 +76,9 @@ def campaign(
 
 def _print(run: Any) -> None:
     """One row per check, one column per family with its failures, and the worst reading of all."""
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 180)
+    out = console(pipe_width=180)
     rows = Table(box=None, pad_edge=False)
     rows.add_column("failures", no_wrap=True)
     for heading in (*run.runs, "worst", "bound"):
@@ -92,15 +95,15 @@ def _print(run: Any) -> None:
     rows.add_section()
     rows.add_row("episodes", *(str(run.runs[family]) for family in run.runs))
     rows.add_row("cycles", *(f"{run.family_cycles[family]:.3g}" for family in run.runs))
-    console.print(rows)
+    out.print(rows)
     for (family, name), number in sorted(run.stops.items()):
-        console.print(f"{family}: {number} stops by {name}")
+        out.print(f"{family}: {number} stops by {name}")
     speed = f"{run.cycles / max(run.seconds, 1e-9):.0f} cycles/s"
     checks = f"checks {100.0 * run.check_seconds / max(run.seconds, 1e-9):.0f} % of a core"
-    console.print(f"{run.episodes} episodes, {run.cycles} controller cycles in {run.seconds:.0f} s ({speed}, {checks})")
+    out.print(f"{run.episodes} episodes, {run.cycles} controller cycles in {run.seconds:.0f} s ({speed}, {checks})")
     broken = len({(finding.family, finding.number) for finding in run.findings})
     end = "interrupted; " if run.interrupted else ""
-    console.print(f"{end}{len(run.findings)} findings in {broken} episodes" if broken else f"{end}nothing found")
+    out.print(f"{end}{len(run.findings)} findings in {broken} episodes" if broken else f"{end}nothing found")
 
 
 def _repeat(name: str, folder: Path, as_json: bool) -> None:
@@ -158,12 +161,11 @@ class _Progress:
 
     def __enter__(self) -> "_Progress":
         if not self._quiet and sys.stderr.isatty():
-            from rich.console import Console
             from rich.progress import Progress
 
-            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar = Progress(console=console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task("the first run compiles for about a minute", total=1.0)
+            self._task = self._bar.add_task("starting", total=1.0)
         return self
 
     def __exit__(self, *_: object) -> None:

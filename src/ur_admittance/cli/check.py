@@ -42,7 +42,7 @@ def check_frames(
         str, typer.Option("--fault", help="Simulation only: reaction, swap-xy, flip-z, torque-flip-x, no-lever ...")
     ] = "",
 ) -> None:
-    """Push along each axis and twist: says precisely which sign, axis, mounting or lever arm is wrong.
+    """Find a wrong sign, axis, mounting or lever arm: you push along each axis and twist.
 
     The arm holds still. In simulation the hand pushes by itself. Exit code 1 when something is wrong."""
     from ur_admittance.apps.connect import parameters_for

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ur_admittance.bounds import Bounds
+from ur_admittance.cli.first_start import compile_first
 from ur_admittance.cli.options import DurationOption, ModelOption, within
 from ur_admittance.cli.values import parameters_from
 
@@ -38,6 +39,7 @@ def demo(
     from ur_admittance import dashboard
 
     parameters = parameters_from(preset) if preset else None
+    compile_first()
 
     def say(text: str) -> None:
         if starting.done():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.console import console
 from ur_admittance.cli.options import FigureOption, JsonOption, OverwriteOption, beside, check_output
 from ur_admittance.outputs import PARAMETERS, PICTURES
 
@@ -21,13 +22,15 @@ POORLY = 0.05  # share of the deflection that a good twin leaves unexplained
 
 
 def identify(
-    logs: Annotated[list[Path], typer.Argument(help="Recordings (.mcap) of one arm at work.", show_default=False)],
+    logs: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Recordings (.mcap) of one arm at work.", show_default=False)
+    ],
     out: Annotated[Path | None, typer.Option(help="The twin (.yaml); default: beside the first recording.")] = None,
     figure: FigureOption = None,
     overwrite: OverwriteOption = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Find an arm's delay, lag, stiffness, damping, friction, sensor and tool in recordings of its work."""
+    """Find the numbers of an arm in recordings of its work: delay, lag, stiffness, damping, friction, sensor, tool."""
     from ur_admittance.apps.twin import identify_twin
 
     out = out or beside(logs[0], ".twin.yaml")
@@ -67,13 +70,11 @@ def _as_dict(twin: "Twin", findings: "Findings") -> dict[str, Any]:
 
 def _print(twin: "Twin", findings: "Findings") -> None:
     import numpy as np
-    from rich.console import Console
     from rich.table import Table
 
     from ur_admittance.apps.twin.figure import shown
     from ur_admittance.apps.twin.file import MEANINGS
 
-    console = Console(width=None if sys.stdout.isatty() else 120, highlight=False)
     title = f"twin of a {twin.robot}, from {twin.seconds:.1f} s of work"
     table = Table(title=title, box=None, title_justify="left", pad_edge=False)
     for column in ("number", "value", "unit", "what it is"):
@@ -83,7 +84,7 @@ def _print(twin: "Twin", findings: "Findings") -> None:
             label = name if count == 1 else f"{name} {i + 1}"
             text = (meaning if i == 0 else "") if row.found else row.reason
             table.add_row(label, shown(row, factor), unit, text, style=None if row.found else "dim")
-    console.print(table)
+    console().print(table)
     stiffness = ", ".join(f"{1e-3 * twin.arm(np.eye(3)[i], sliding=True).stiffness:.1f}" for i in range(3))
     friction = ", ".join(f"{force:.2f}" for force in twin.friction_at_tool())
     typer.echo(f"at the tool, along x, y, z of the base: stiffness {stiffness} kN/m, friction {friction} N")
@@ -101,7 +102,7 @@ def _progress(quiet: bool) -> "Iterator[Callable[[str], None]]":
     if quiet or not sys.stderr.isatty():
         yield lambda text: None
         return
-    from rich.console import Console
+    from rich.text import Text
 
-    with Console(stderr=True).status("identify") as status:
-        yield lambda text: status.update(f"identify: {text}")
+    with console(stderr=True).status("identify") as status:
+        yield lambda text: status.update(Text(f"identify: {text}"))

@@ -61,7 +61,9 @@ ModelOption = Annotated[str, typer.Option("--model", help="UR type: ur3e, ur5e, 
 SetOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="Change a parameter: admittance.mass=4 (x, y, z alike) or =[4,4,4,0.4,0.4,0.4] (repeatable)."
+        "--set",
+        metavar="NAME=VALUE",
+        help="Change a parameter: admittance.mass=4 (x, y, z alike) or =[4,4,4,0.4,0.4,0.4] (repeatable).",
     ),
 ]
 LogOption = Annotated[
@@ -95,6 +97,7 @@ ConnectionOption = Annotated[
     list[str] | None,
     typer.Option(
         "--connection",
+        metavar="NAME=VALUE",
         help="How a real arm is reached: command=servo, payload_kg=1.2, power_on=true ... (RtdeSettings), or with ros "
         "output=velocity ... (options of admittance_node); repeatable.",
     ),
@@ -110,6 +113,7 @@ StageOption = Annotated[
     list[str] | None,
     typer.Option(
         "--stage",
+        metavar="STAGE",
         help="Run this in every cycle too: path:FILE,speed=0.05 in front of the law, smoother or follower behind it, "
         "or your own as module:Name (repeatable).",
     ),

@@ -1,38 +1,49 @@
-"""ur-admittance params: the table of parameters, checking a file, showing a preset."""
+"""ur-admittance params: the list of parameters, checking a file, showing a preset."""
 
-import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-app = typer.Typer(help="List the parameters, check a parameter file, show a preset.")
+from ur_admittance.cli.console import width, wrapped
+from ur_admittance.cli.group import Group
+from ur_admittance.errors import ParameterError
+
+if TYPE_CHECKING:
+    from ur_admittance.params.table import Row
+
+app = typer.Typer(cls=Group, help="List the parameters, check a parameter file, show a preset.")
 
 
 @app.callback(invoke_without_command=True)
-def list_parameters(context: typer.Context) -> None:
+def list_parameters(
+    context: typer.Context,
+    find: Annotated[str, typer.Option(metavar="WORD", help="Only those with this word in their name or help.")] = "",
+) -> None:
     """List every parameter with default, unit, allowed values and help."""
     if context.invoked_subcommand is not None:
+        if find:
+            raise ParameterError(f"--find {find}: is for the list, not for {context.invoked_subcommand}.")
         return
-    from rich.console import Console
-    from rich.table import Table
-
     from ur_admittance.params.table import rows
 
-    # A pipe has no width: wide enough to keep each parameter on one line, so that grep finds it.
-    console = Console(width=None if sys.stdout.isatty() else 1000)
-    table = Table(box=None, pad_edge=False)
-    table.add_column("name", no_wrap=True)
-    for heading in ("default", "unit", "allowed", "help"):
-        table.add_column(heading)
-    for row in rows().values():
-        table.add_row(row.name, _default(row.default), row.unit, row.allowed, row.help)
-    console.print(table)
+    found = [row for row in rows().values() if find.lower() in f"{row.name} {row.help}".lower()]
+    if not found:
+        raise ParameterError(f"--find {find}: no parameter has this in its name or help.")
+    for row in found:
+        typer.echo(_shown(row))
+
+
+def _shown(row: "Row") -> str:
+    """admittance.mass = 8 8 8 0.8 0.8 0.8 [kg, kg m2], and below it: 6 numbers > 0; virtual mass M ..."""
+    unit = "" if row.unit == "-" else f" [{row.unit}]"
+    head, words = f"{row.name} = {_default(row.default)}{unit}", f"{row.allowed}; {row.help}"
+    return f"{wrapped(head, 4)}\n{wrapped('    ' + words, 4)}" if width() else f"{head}; {words}"
 
 
 @app.command()
 def check(
-    file: Annotated[Path, typer.Argument(help="ROS 2 parameter file (YAML).")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="ROS 2 parameter file (YAML).")],
     node: Annotated[str | None, typer.Option(help="Section to load when the file has several.")] = None,
 ) -> None:
     """Say whether a parameter file is accepted, and how it differs from the defaults."""
@@ -47,7 +58,7 @@ def check(
 
 
 @app.command()
-def show(name: Annotated[str, typer.Argument(help="hand_guiding, surface_following ...")]) -> None:
+def show(name: Annotated[str, typer.Argument(metavar="PRESET", help="hand_guiding, surface_following ...")]) -> None:
     """Print a preset as a parameter file: the start of your own."""
     from ur_admittance.params.presets import preset_text
 
@@ -65,4 +76,4 @@ def _default(value: Any) -> str:
     if isinstance(value, list | tuple):
         words = [_default(item) for item in value]
         return f"{words[0]} x {len(words)}" if len(set(words)) == 1 else " ".join(words)
-    return str(value)
+    return str(value) or '""'

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.first_start import compile_first
 from ur_admittance.cli.options import (
     ClientOption,
     ConnectionOption,
@@ -48,7 +49,9 @@ def run(
     ] = False,
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
 ) -> None:
-    """Make an arm compliant until Ctrl-C, which slows it down and stops it. Exit code 1: it ended in a fault."""
+    """Make an arm compliant until Ctrl-C; that slows it down and stops it.
+
+    Exit code 1: it ended in a fault, or the recording is incomplete."""
     from ur_admittance.apps.connect import second_of, source_of
 
     loaded = parameters_from(preset)
@@ -73,6 +76,7 @@ def run(
             raise RobotError(f"sensor.source = {parameters.sensor.source}: is a topic; use --robot ros.")
         from ur_admittance.apps.simulated_arm import run_simulated
 
+        compile_first()
         _report(run_simulated(model, parameters, **options))
         return
     if robot == "ros" and measure:
@@ -91,17 +95,19 @@ def run(
         raise typer.Exit(_run_ros(parameters, name, log, dashboard, link, activate=active, duration=duration))
     from ur_admittance.apps.real_arm import run_real
 
+    compile_first(simulation=False)
     options["connection"] = link | {"sensor": source_of(parameters, sensor or str(link.get("sensor", "")))}
     options["connection"]["second"] = parameters.second.source
     _report(run_real(robot, model, parameters, measure=measure, **options))
 
 
 def _report(report: "LoopReport") -> None:
-    """A script that waits for this program must see that the arm was stopped by a fault, not by its user."""
+    """A script that waits for this program must see that the arm was stopped by a fault, not by its user, and that a
+    recording is not whole."""
     from ur_admittance.core.records import Mode
 
     typer.echo(str(report))
-    if report.mode == Mode.FAULT:
+    if report.mode == Mode.FAULT or report.recording_problem:
         raise typer.Exit(1)
 
 

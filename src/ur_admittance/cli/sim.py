@@ -6,6 +6,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ur_admittance.cli.console import console, wrapped
+from ur_admittance.cli.first_start import compile_first
 from ur_admittance.cli.options import (
     SEED,
     FigureOption,
@@ -22,7 +24,7 @@ from ur_admittance.outputs import PICTURES
 
 
 def sim(
-    name: Annotated[str, typer.Argument(help="Scenario; see --list.")] = "",
+    name: Annotated[str, typer.Argument(metavar="SCENARIO", help="Which one; see --list.", show_default=False)] = "",
     list_them: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
     robot: Annotated[
         str | None, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...; default: ur5e, or that of the twin.")
@@ -30,7 +32,10 @@ def sim(
     preset: Annotated[str | None, typer.Option(help="Preset or parameter file instead of the scenario's own.")] = None,
     set_: SetOption = None,
     option: Annotated[
-        list[str] | None, typer.Option(help="Option of the scenario, not of the controller: name=value; see --list.")
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="Option of the scenario, not of the controller; see --list (repeatable)."
+        ),
     ] = None,
     twin: TwinOption = None,
     seed: Annotated[int, within("--seed", bounds=SEED, help="Seed of the sensor noise.")] = 0,
@@ -39,7 +44,9 @@ def sim(
     log: LogOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Run a scenario without hardware and report what was measured. Exit code 1: it ended in a safety stop."""
+    """Run a scenario without hardware: what was measured is reported.
+
+    Exit code 1: it ended in a safety stop, or the recording is incomplete."""
     from ur_admittance.apps.scenarios import SCENARIOS, Setup, run_scenario
     from ur_admittance.errors import SimulationError
 
@@ -47,7 +54,7 @@ def sim(
         for key, scenario in SCENARIOS.items():
             options = ", ".join(f"{name}={allowed}" for name, allowed in scenario.options.items())
             extra = f"  [options: {options}]" if options else ""
-            typer.echo(f"{key:14} {scenario.summary}{extra}")
+            typer.echo(wrapped(f"{key:14} {scenario.summary}{extra}", 15))
         return
     if not name:
         raise SimulationError(f"which scenario? One of {', '.join(SCENARIOS)} (see --list).")
@@ -66,6 +73,7 @@ def sim(
         options=assignments(option or []),
         twin=arm,
     )
+    compile_first()
     with progress:
         outcome = run_scenario(name, setup)
     if figure is not None:
@@ -79,15 +87,16 @@ def sim(
         for path, what in ((figure, "figure"), (log, "recording")):
             if path is not None:
                 typer.echo(f"{what}: {path}")
-    if outcome.ends_in_fault:
+    if outcome.trace.recording_problem:
+        typer.echo(f"the recording is incomplete: {outcome.trace.recording_problem}", err=True)
+    if outcome.ends_in_fault or outcome.trace.recording_problem:
         raise typer.Exit(1)
 
 
 def _print(outcome: Any) -> None:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    out = console()
     table = Table(title=f"{outcome.scenario} on a {outcome.robot}", box=None, title_justify="left", pad_edge=False)
     table.add_column("metric", no_wrap=True)
     table.add_column("value", justify="right")
@@ -95,9 +104,9 @@ def _print(outcome: Any) -> None:
     table.add_column("what it is")
     for metric in outcome.metrics:
         table.add_row(metric.name, f"{metric.value:.4g}", metric.unit, metric.meaning)
-    console.print(table)
+    out.print(table)
     for line in [*outcome.story, *(f"stopped: {stop}" for stop in outcome.stops)]:
-        console.print(line)
+        out.print(line)
 
 
 class _Progress:
@@ -115,12 +124,11 @@ class _Progress:
 
     def __enter__(self) -> "_Progress":
         if not self._quiet:
-            from rich.console import Console
             from rich.progress import Progress
 
-            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar = Progress(console=console(stderr=True), transient=True)
             self._bar.start()
-            self._task = self._bar.add_task(f"{self._name} (the first run compiles for about a minute)", total=None)
+            self._task = self._bar.add_task(self._name, total=None)
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.bounds import Bounds, Choice
+from ur_admittance.cli.console import wrapped
 from ur_admittance.cli.options import (
     ArmOptions,
     FigureOption,
@@ -58,7 +59,7 @@ def stability(
     figure: FigureOption = None,
     overwrite: OverwriteOption = False,
 ) -> None:
-    """Which surfaces are safe, which damping a surface needs, and how the arm feels to a hand."""
+    """Which surfaces are safe; which damping a surface needs; how the arm feels to a hand."""
     from ur_admittance.analysis import Arm, loop_of
     from ur_admittance.analysis.compliance import edge_of_stability
     from ur_admittance.analysis.loop import SERVO_LAG
@@ -101,7 +102,7 @@ def stability(
     _print(result, parameters.contact.stabilizer)
     if identified is not None and identified.friction.any():
         friction = f"joint friction, {identified.friction_at_tool().max():.2g} N at the tool"
-        typer.echo(f"{'left out':18} {friction}: contact needs up to a fifth more damping; try sim --twin")
+        typer.echo(wrapped(f"{'left out':18} {friction}: contact needs up to a fifth more damping; try sim --twin", 19))
     if figure is not None:
         typer.echo(f"figure: {figure}")
 
@@ -196,7 +197,7 @@ def _print(r: dict[str, Any], stabilizer: bool) -> None:
         ("in a hand", _held(r)),
     ]
     for name, text in lines:
-        typer.echo(f"{name:18} {text}")
+        typer.echo(wrapped(f"{name:18} {text}", 19))
 
 
 def _passive(frequency: float) -> str:
@@ -219,6 +220,8 @@ def _held(r: dict[str, Any]) -> str:
         inside = f"axis {r['held_axis']}: {inside}"
     if taken > 0.0:
         inside += f", {taken:.3g} of the {r['asked_mass']:.3g} asked for are taken off by compensate_mass"
+    if math.isinf(r["lightest_mass"]):
+        return f"it buzzes, however heavy the law is ({inside})"
     if not r["can_be_held"]:
         return f"it buzzes: the law needs {r['lightest_mass']:.3g} kg ({inside})"
     if r["lightest_mass"] == 0.0:
@@ -234,7 +237,7 @@ def measure_response(
     as_json: JsonOption = False,
     log: LogOption = None,
 ) -> None:
-    """Swing the base joint by 1.5 mm at the tool and measure how late the arm responds."""
+    """Measure how late the arm responds: the base joint swings by 1.5 mm at the tool."""
     from ur_admittance.apps.calm_recorder import recorded
     from ur_admittance.calibration.response import AMPLITUDE
     from ur_admittance.calibration.response import measure_response as measure

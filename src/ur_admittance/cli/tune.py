@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.console import console
+from ur_admittance.cli.first_start import compile_first
 from ur_admittance.cli.options import JsonOption, ThreadsOption, shared_options
 from ur_admittance.cli.ranges import numbers, parse_range
 from ur_admittance.errors import ParameterError
@@ -32,7 +34,7 @@ class KnownOptions:
     """What the user knows of arm, tool and task."""
 
     robot: Annotated[
-        list[str] | None, typer.Option("--robot", help="UR type; repeat it for several. Default: ur5e.")
+        list[str] | None, typer.Option("--robot", metavar="TYPE", help="UR type; repeat it for several. Default: ur5e.")
     ] = None
     stiffness: Annotated[
         str, typer.Option("--stiffness", help="Stiffness of what is touched [N/m]: a value or a range.")
@@ -55,7 +57,9 @@ class KnownOptions:
     ] = None
     pose: Annotated[
         list[str] | None,
-        typer.Option("--pose", help="Six joint angles [rad] to start from (repeatable). Default: a spread."),
+        typer.Option(
+            "--pose", metavar="ANGLES", help="Six joint angles [rad] to start from (repeatable). Default: a spread."
+        ),
     ] = None
     params: Annotated[
         Path | None,
@@ -114,11 +118,11 @@ class KnownOptions:
 
 @shared_options
 def tune(
-    task: Annotated[str, typer.Argument(help="press, follow, insert, or guide (by hand).")],
+    task: Annotated[str, typer.Argument(metavar="TASK", help="press, follow, insert, or guide (by hand).")],
     arm: KnownOptions,
     cases: Annotated[int, typer.Option(help="Random cases that every candidate meets.")] = 40,
     trials: Annotated[int, typer.Option(help="Candidates, at most.")] = 160,
-    minutes: Annotated[float, typer.Option(help="End the search after this time.")] = math.inf,
+    minutes: Annotated[float, typer.Option(help="End the search after this time [min].")] = math.inf,
     fresh: Annotated[int, typer.Option(help="Fresh cases of the certificate.")] = 1000,
     seed: Annotated[int, typer.Option(help="The same seed gives the same parameters.")] = 0,
     out: Annotated[Path, typer.Option(help="Parameter file to write; the search is kept beside it (.journal).")] = Path(
@@ -130,7 +134,7 @@ def tune(
     scheduler: Annotated[str | None, typer.Option(help="Dask scheduler to use instead: tcp://host:8786.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Find parameters that hold in every contact of the given ranges, and certify them with fresh cases."""
+    """Find parameters for a task: they hold in every contact of the given ranges, certified with fresh cases."""
     from ur_admittance.apps.tuning.report import check_folder, write_report
     from ur_admittance.apps.tuning.search import Budget
     from ur_admittance.apps.tuning.tune import tune as run
@@ -138,6 +142,7 @@ def tune(
     if report is not None:
         check_folder(report, out)
     chosen, budget = arm.task(task), Budget(cases, trials, minutes)
+    compile_first()
     with _batch(threads, scheduler) as batch, _Bar(trials, quiet=as_json) as bar:
         result = run(chosen, seed, budget, batch, out, fresh=fresh, resume=resume, show=bar.searching, say=bar.counting)
         if report is not None and not result.found.interrupted:
@@ -177,37 +182,33 @@ def _batch(threads: int | None, scheduler: str | None) -> "Iterator[Batch]":
 
 
 def _print(result: "Result", out: Path, report: Path | None) -> None:
-    from rich.console import Console
     from rich.table import Table
-    from rich.text import Text
 
-    console = Console(width=None if sys.stdout.isatty() else 120)
+    page = console()
     found, figures = result.found, result.task.figures
-    console.print(
+    page.print(
         f"{found.trials} candidates, {found.simulated} simulations in {found.seconds:.0f} s "
         f"({found.refused} candidates refused without simulation); score {found.score:.3g}",
-        highlight=False,
     )
     if found.hopeless:
-        console.print("no candidate has the demanded --reserve in all of these ranges: narrow them, or ask for less")
+        page.print("no candidate has the demanded --reserve in all of these ranges: narrow them, or ask for less")
     if result.contest:
         count = len(result.contest[0].costs)
         table = Table(title=f"worst tenth on {count} fresh cases", box=None, title_justify="left", pad_edge=False)
         for name in ("who", "failed", *(f"{name} [{f.unit}]" for name, f in figures.items())):
-            head = Text(name.replace(" [", "\n["))  # [s] would be taken for markup
-            table.add_column(head, justify="left" if name == "who" else "right")
+            table.add_column(name.replace(" [", "\n["), justify="left" if name == "who" else "right")
         for rival in result.contest:
             values = [f"{rival.certificate.worst_tenth[name]:.3g}" for name in figures]
             table.add_row(rival.name, str(rival.certificate.failed), *values)
-        console.print(table)
+        page.print(table)
     if result.certificate is not None:
-        console.print(f"certificate: {result.certificate.sentence()}", highlight=False)
+        page.print(f"certificate: {result.certificate.sentence()}")
     if found.interrupted:
         missing = "certificate" if result.certificate is None else "comparison, no report"
-        console.print(f"interrupted: no {missing}; go on with --resume")
-    console.print(f"parameters: {out}", highlight=False)
+        page.print(f"interrupted: no {missing}; go on with --resume")
+    page.print(f"parameters: {out}")
     if report is not None and not found.interrupted:
-        console.print(f"report: {report}", highlight=False)
+        page.print(f"report: {report}")
 
 
 class _Bar:
@@ -220,7 +221,7 @@ class _Bar:
         self._quiet = quiet or not sys.stderr.isatty()
 
     def searching(self, progress: "Progress") -> None:
-        best = f"best {progress.best:.3g}" if math.isfinite(progress.best) else "the first run compiles for a minute"
+        best = f"best {progress.best:.3g}" if math.isfinite(progress.best) else "none yet"
         self._update(f"candidates, {best}", progress.trials + progress.share, self._trials)
 
     def counting(self, what: str, done: int, total: int) -> None:
@@ -232,10 +233,9 @@ class _Bar:
 
     def __enter__(self) -> "_Bar":
         if not self._quiet:
-            from rich.console import Console
             from rich.progress import Progress
 
-            self._bar = Progress(console=Console(stderr=True), transient=True)
+            self._bar = Progress(console=console(stderr=True), transient=True)
             self._bar.start()
             self._task = self._bar.add_task("preparing", total=None)
         return self
