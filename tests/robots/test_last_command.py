@@ -9,8 +9,9 @@ import pytest
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import SAMPLE, STOPPED, Mode, new
+from ur_admittance.errors import LoopError
 from ur_admittance.params import Parameters
-from ur_admittance.runtime.loop import LoopError, run
+from ur_admittance.runtime.loop import run
 
 from .test_contract import ROBOTS, emulator, end_of_processes, sim_node  # noqa: F401
 

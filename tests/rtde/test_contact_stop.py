@@ -14,6 +14,7 @@ from ur_admittance.apps.status import lines
 from ur_admittance.cli import app
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.emulator.process import EmulatorProcess
+from ur_admittance.recording.log import read_log
 
 from .test_run import active, until
 
@@ -77,7 +78,8 @@ def leave_the_stop(emulator, name, newest):
     accepted, read = ask("unlock", name)
     assert not accepted
     assert "Cannot unlock protective stop until 5s after occurrence" in read
-    until(lambda: emulator.ask("state")["standing"])  # a robot unlocks after 5 s, and stands long before
+    until(lambda: emulator.ask("state")["standing"])  # a robot unlocks after 5 s, and stands long before,
+    time.sleep(1.0)  # having given way to what it pressed on
     emulator.tell("unlock delay 0.1")
     assert ask("unlock", name) == (True, "the robot is unlocked and stays where it is; now reset the fault\n")
     time.sleep(0.3)
@@ -92,7 +94,8 @@ def guide_away(emulator, name, telemetry, newest):
     """Activated, the arm stands, whether the wall still presses or not; a push leads it away."""
     start = np.array(newest()["p_tcp"])
     assert ask("activate", name)[0]
-    until(lambda: newest()["mode"] == Mode.ACTIVE)
+    until(lambda: newest()["mode"] in (Mode.ACTIVE, Mode.FAULT))
+    assert newest()["mode"] == Mode.ACTIVE, telemetry.reason()
     begin, fastest = newest()["stamp_ns"], 0.0
     while newest()["stamp_ns"] - begin < 1_000_000_000:
         fastest = max(fastest, float(np.linalg.norm(newest()["twist"][:3])))
@@ -103,3 +106,17 @@ def guide_away(emulator, name, telemetry, newest):
     until(lambda: newest()["p_tcp"][0] < start[0] - 0.04 or newest()["mode"] != Mode.ACTIVE)
     emulator.tell("let go")
     assert newest()["mode"] == Mode.ACTIVE, telemetry.reason()
+
+
+def test_a_new_program_lets_in_slowly_what_presses_on_the_tool_at_its_start(tmp_path):
+    log = tmp_path / "run.mcap"
+    with EmulatorProcess("--environment", "wall", "--gap", "-0.002", "--priority", "20") as emulator:
+        command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--duration", "2"]
+        command += ["--name", f"pressed_{uuid.uuid4().hex[:8]}", "--log", str(log), *BUSY]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0, done.stdout + done.stderr
+    commands = read_log(log).ticks["command"]
+    active = commands[commands["mode"] == Mode.ACTIVE]
+    assert np.linalg.norm(active["wrench_tcp"][0, :3]) > 15.0
+    assert np.linalg.norm(active["wrench_tcp"][-1, :3]) < 5.0  # it has yielded all the same
+    assert np.linalg.norm(active["twist"][:, :3], axis=1).max() < 0.03

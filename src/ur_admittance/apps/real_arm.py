@@ -92,6 +92,7 @@ def drive_rtde(
     check_parameters(controller.parameters, robot.source, robot.second_source)
     say = options.get("say", lambda text: None)
     _check_geometry(controller, robot, say)
+    controller.expect_load()
     doubt = ""
     retry = Retry()
     if activate:
