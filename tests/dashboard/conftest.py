@@ -1,6 +1,5 @@
 """A real demo (loop and page in their own processes) and a real browser."""
 
-import contextlib
 import os
 import shutil
 import subprocess
@@ -19,6 +18,9 @@ SOURCE = str(Path(__file__).parents[2] / "src")
 START_S = 240.0  # the very first run compiles
 HARMLESS = "Unable to preventDefault inside passive event listener"  # Chromium about viser's drags; nothing is lost
 SMALL = "?fixedDpr=0.15"  # fewer pixels: without a graphics card the browser draws in software
+
+# Chromium without a graphics card is told so, in a notice that may cover the ball.
+NOTICES_LET_THROUGH = ".mantine-Notifications-root * { pointer-events: none !important; }"
 
 
 def environment():
@@ -55,6 +57,11 @@ class Demo:
     @property
     def mode(self):
         return int(self.command["mode"])
+
+    @property
+    def changes(self):
+        """How often parameters have been changed."""
+        return int(self.reader.latest()["loop"]["params_revision"])
 
     def parameter(self, group, key):
         return self.reader.about()["parameters"][group][key]
@@ -173,8 +180,8 @@ def visit(browser):
         tab.on("request", lambda request: tab.requests.append(request.url))
         tab.set_default_timeout(60_000)
         tab.goto(url + SMALL)
+        tab.add_style_tag(content=NOTICES_LET_THROUGH)
         tab.locator("[data-mode]").first.wait_for()
-        close_notice(tab)
         opened.append((context, tab, url))
         return tab
 
@@ -185,16 +192,6 @@ def visit(browser):
         context.close()
         assert outside == []
         assert complaints == []
-
-
-def close_notice(tab):
-    """Chromium without a graphics card is told so, in a notice that may cover the ball."""
-    from playwright.sync_api import TimeoutError as Absent
-
-    with contextlib.suppress(Absent):
-        tab.get_by_text("Software WebGL rendering detected").locator("xpath=ancestor::div[@role='alert']").locator(
-            "button"
-        ).first.click(timeout=4000, force=True)
 
 
 def eventually(condition, timeout=30.0):

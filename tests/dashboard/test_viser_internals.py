@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import re
 import types
 from pathlib import Path
 
@@ -15,7 +16,14 @@ from websockets.sync.client import connect
 from ur_admittance import dashboard
 from ur_admittance.dashboard import viser_internals
 from ur_admittance.dashboard.address import listen
-from ur_admittance.dashboard.viser_internals import NOT_OFFERED, WORKS_WITH, check, client_document, guarded_server
+from ur_admittance.dashboard.viser_internals import (
+    NOT_OFFERED,
+    SOURCES,
+    WORKS_WITH,
+    check,
+    client_document,
+    guarded_server,
+)
 from ur_admittance.errors import UrAdmittanceError
 
 VISER = f"viser {importlib.metadata.version('viser')}".replace(".", r"\.")
@@ -51,6 +59,20 @@ def test_a_missing_part_is_named_with_the_versions_that_work(monkeypatch, place,
     check()
     monkeypatch.delattr(place, name)
     with pytest.raises(UrAdmittanceError, match=name + r" is missing .* works with viser >=1\.1,<1\.2 and websockets"):
+        check()
+
+
+@pytest.mark.parametrize(("name", "part"), SOURCES)
+def test_a_part_of_the_client_that_the_page_builds_on_is_named(monkeypatch, tmp_path, name, part):
+    """Another viser, whose source lacks this part."""
+    client = Path(viser.__file__).parent / "client" / "src"
+    for needed, _ in SOURCES:
+        copy = tmp_path / "client" / "src" / needed
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        text = (client / needed).read_text()
+        copy.write_text(text.replace(part, "") if needed == name else text)
+    monkeypatch.setattr(viser, "__file__", str(tmp_path / "__init__.py"))
+    with pytest.raises(UrAdmittanceError, match=re.escape(f"{part} in client/src/{name} is missing or different in")):
         check()
 
 

@@ -92,6 +92,7 @@ def feel_changes(name: str, flat: Flat) -> Flat:
 
 def _three_axes(handle: Any, name: str, low: float, high: float) -> Knob:
     def write(value: Any, flat: Flat) -> Flat:
-        return {name: [float(value)] * 3 + list(flat[name][3:])}
+        within = min(max(float(value), low), high)  # a slider ends there; its number field lets more through
+        return {name: [within] * 3 + list(flat[name][3:])}
 
     return Knob(handle, lambda flat: float(min(max(flat[name][0], low), high)), write)

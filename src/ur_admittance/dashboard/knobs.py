@@ -1,22 +1,26 @@
 """Inputs that stand for parameters, kept in step with the controller: an edit goes to the loop, a change made elsewhere
 comes back. The schema gives unit, bounds and help."""
 
+import math
 import time
 from collections import deque
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from ur_admittance.dashboard.clients import Clients
 from ur_admittance.dashboard.loop_link import LoopLink, OnAnswer
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
-from ur_admittance.params.own_motion import own_motion_of
+from ur_admittance.params.own_motion import own_motion_of, own_speeds_of
 from ur_admittance.params.table import Row, rows
 from ur_admittance.runtime.mailbox import Answer
 
 ONE_EDIT_S = 2.0  # changes of the same parameters within this time are one: a slider that is dragged
 MOST_UNDONE = 50
 HELD_S = 0.7  # after an edit the input is not overwritten for this long: its echo may still be under way
+SMALLEST_STEP = 1e-4  # what can be typed
 Flat = dict[str, Any]
 
 
@@ -26,10 +30,12 @@ class Knob:
     def __init__(self, handle: Any, read: Callable[[Flat], Any], write: Callable[[Any, Flat], Flat]) -> None:
         self.handle, self.read, self.write = handle, read, write
         self.edited = 0.0
+        self.late = False  # it does not show yet what the controller uses
 
     def show(self, flat: Flat, force: bool = False) -> None:
-        """Show the controller's value, unless somebody is editing."""
-        if not force and time.monotonic() - self.edited < HELD_S:
+        """Show the controller's value; while somebody is editing, later."""
+        self.late = not force and time.monotonic() - self.edited < HELD_S
+        if self.late:
             return
         value = self.read(flat)
         if value is not None and self.handle.value != value:
@@ -47,7 +53,7 @@ class Tuner:
         self._changed_at = -1e9
 
     def change(self, changes: Flat, on_answer: OnAnswer, undoable: bool = True) -> None:
-        """Change parameters of the controller; `undone` gives the old values back."""
+        """Change parameters of the controller; `undo` gives the old values back."""
         before = {name: self.flat[name] for name in changes if name in self.flat}
         now = time.monotonic()
 
@@ -60,26 +66,70 @@ class Tuner:
 
         self.link.change(changes, answered)
 
-    def change_if_agreed(self, client: Any, changes: Flat, on_answer: OnAnswer, undoable: bool = True) -> None:
+    def change_if_agreed(self, client: Any, changes: Flat, on_answer: OnAnswer) -> None:
         """As `change`; values that make the arm move by itself are sent only if somebody agrees to that motion."""
+        self._if_agreed(client, changes, lambda: self.change(changes, on_answer))
+
+    def undo(self, client: Any, on_answer: OnAnswer) -> None:
+        """Take the last change back. What is refused or not agreed to can still be taken back later."""
+        if not self._before:
+            raise UrAdmittanceError("there is nothing to undo")
+        values = self._before[-1]
+
+        def answered(answer: Answer) -> None:
+            if not answer.accepted:
+                self._before.append(values)
+            on_answer(answer)
 
         def send() -> None:
-            self.change(changes, on_answer, undoable)
+            if self._before and self._before[-1] is values:
+                self._before.pop()
+                self.change(values, answered, undoable=False)
 
-        motion = own_motion_of(self.parameters.changed(changes)) if self.parameters is not None else ""
+        self._if_agreed(client, values, send)
+
+    def _motion_of(self, changes: Flat) -> str:
+        """What the arm would do without a push; values that the controller would refuse move nothing."""
+        try:
+            return own_motion_of(self.parameters.changed(changes)) if self.parameters is not None else ""
+        except UrAdmittanceError:
+            return ""
+
+    def _moves_more(self, changes: Flat) -> bool:
+        """Whether the arm would move by itself in another direction than now, or faster."""
+        if self.parameters is None:
+            return False
+        try:
+            now, then = own_speeds_of(self.parameters), own_speeds_of(self.parameters.changed(changes))
+        except UrAdmittanceError:  # the controller will refuse them
+            return False
+        return bool(np.any((then != 0.0) & ((then * now <= 0.0) | (np.abs(then) > np.abs(now)))))
+
+    def _present(self, changes: Flat) -> Flat:
+        """What they would replace; an automatic zero changes the bias by itself, and moves nothing."""
+        return {name: self.flat.get(name) for name in changes if name != "sensor.bias"}
+
+    def _if_agreed(self, client: Any, changes: Flat, send: Callable[[], None]) -> None:
+        motion, replaced = self._motion_of(changes), self._present(changes)
+
+        def agreed() -> None:
+            if self._present(changes) == replaced:
+                send()
+            else:
+                self.clients.tell(client, "Not changed", "other values changed while the question stood.", False)
+
         if motion not in ("", self.motion):
             text = f"With these values, {motion}."
-            self.question(client, "The arm will move by itself", text, "Let it move", send)
+            self.question(client, "The arm will move by itself", text, "Let it move", agreed)
         else:
             send()
-
-    def undone(self) -> Flat | None:
-        """The changes that take the last change back; None: there is none."""
-        return self._before.pop() if self._before else None
 
     def show(self, parameters: Parameters) -> bool:
         """Show in every input what the controller uses; True if that has changed."""
         if parameters is self.parameters:
+            for knob in self._knobs:
+                if knob.late:
+                    knob.show(self.flat)
             return False
         self.parameters, self.motion = parameters, own_motion_of(parameters)
         self.flat = {name: list(v) if isinstance(v, tuple) else v for name, v in parameters.flat().items()}
@@ -106,7 +156,12 @@ class Tuner:
                 tell(answer)
 
             changes = knob.write(knob.handle.value, self.flat)
-            if changes:
+            if not changes:
+                return
+            if self._moves_more(changes):
+                knob.show(self.flat, force=True)  # as before, until it is agreed to
+                self.change_if_agreed(event.client, changes, on_answer)
+            else:
                 self.change(changes, on_answer)
 
         knob.handle.on_update(edited)
@@ -215,7 +270,8 @@ def table_knobs(gui: Any) -> list[Knob]:
 
 def _number(gui: Any, row: Row, title: str) -> Knob:
     default = 0.0 if row.default is None else float(row.default)
-    handle = gui.add_number(_with_unit(title, row.unit), default, step=1e-4, hint=hint(row))
+    handle = gui.add_number(_with_unit(title, row.unit), default, step=SMALLEST_STEP, hint=hint(row))
+    handle.step = _step(default)
     return Knob(handle, lambda flat: flat[row.name], lambda value, flat: {row.name: float(value)})
 
 
@@ -226,7 +282,8 @@ def _triple(gui: Any, row: Row, title: str, first: int) -> Knob:
     default = tuple(0.0 if v is None else float(v) for v in values[part])
     unit = row.unit_of(first)
     title = title if first == 0 else f"{title}, rotation"
-    handle = gui.add_vector3(_with_unit(title, unit), default, step=1e-4, hint=hint(row))
+    handle = gui.add_vector3(_with_unit(title, unit), default, step=SMALLEST_STEP, hint=hint(row))
+    handle.step = _step(max(default))
 
     def read(flat: Flat) -> Any:
         values = flat[row.name]
@@ -254,3 +311,8 @@ def _switch_of_axis(gui: Any, row: Row, title: str, axis: int) -> Knob:
 
 def _with_unit(title: str, unit: str) -> str:
     return title if unit in ("", "-") else f"{title} [{unit}]"
+
+
+def _step(usual: float) -> float:
+    """What an arrow of the input adds: 1 to 10 % of a usual value."""
+    return 10.0 ** (math.floor(math.log10(usual)) - 1) if usual >= 10.0 * SMALLEST_STEP else 0.1

@@ -69,6 +69,10 @@ class Marks:
                 line = np.array(self._points, np.float32)
                 self._path.points = np.stack([line[:-1], line[1:]], axis=1)
 
+    def another_arm(self) -> None:
+        """The path of the one before is not its own."""
+        self._points.clear()
+
     def workspace(self, parameters: Parameters) -> None:
         """The box as edges; a side without a bound is drawn one metre out."""
         low, high = parameters.workspace.min, parameters.workspace.max

@@ -25,7 +25,6 @@ from ur_admittance.dashboard.plots import Plots, speed_limits
 from ur_admittance.dashboard.shapes import Shapes
 from ur_admittance.dashboard.status import absent_html, status_html
 from ur_admittance.dashboard.touched import Touched
-from ur_admittance.dashboard.views import CAMERA, FIELD_OF_VIEW, LOOK_AT
 from ur_admittance.dashboard.viser_internals import guarded_server
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.requests import Code
@@ -67,16 +66,13 @@ class LivePage:
         gui, scene = server.gui, server.scene
         gui.configure_theme(dark_mode=False, show_logo=False, show_share_button=False, brand_color=(66, 99, 235))
         gui.set_panel_label("ur_admittance")
-        server.initial_camera.position = CAMERA
-        server.initial_camera.look_at = LOOK_AT
-        server.initial_camera.fov = FIELD_OF_VIEW
         scene.world_axes.visible = False
         scene.configure_default_lights(cast_shadow=self._shadows)
         self._marks = Marks(scene)
         self._shapes = Shapes(scene)
         self._touched = Touched(scene)
         self._handle = Handle(scene, self.link, self.clients)
-        self._panel = Panel(gui, Tuner(self.link, self.clients), self.folder)
+        self._panel = Panel(server, Tuner(self.link, self.clients), self.folder)
         self._panel.simulated(False)  # until a simulation answers
         gui.main_panel.dock_right()
         gui.main_panel.set_width(CONTROL_WIDTH)
@@ -127,7 +123,14 @@ class LivePage:
             recording = self.folder.recording.name if self.folder.recording else ""
             leader = int(seen.record["loop"]["leader"])
             self._panel.status.content = status_html(
-                command, seen.reason, model.name, recording, self._restless, leader, self._panel.motion
+                command,
+                seen.reason,
+                model.name,
+                recording,
+                self._restless,
+                leader,
+                self._panel.motion,
+                self._panel.unlocked,
             )
             locked = command["hindrance"] == Status.PROTECTIVE_STOP
             self._panel.offer_unlock(bool(locked) and not self._simulated)
@@ -147,8 +150,11 @@ class LivePage:
         tcp, tool = seen.parameters.tool.tcp, self._tool
         if self._model is None or self._shown != (seen.model, tcp, tool):
             self._shown = (seen.model, tcp, tool)
-            self._model = robot_model(seen.model)
-            self._panel.surroundings.model = self._panel.views.model = self._model
+            if self._model is None or self._model.name != seen.model:
+                self._model = robot_model(seen.model)
+                self._panel.views.show(self._model)
+                self._marks.another_arm()
+            self._panel.surroundings.show(self._model, tcp[:3])
             if self._arm is not None:
                 self._shapes.clear()
                 self.server.scene.remove_by_name("/arm")

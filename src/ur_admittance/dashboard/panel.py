@@ -9,7 +9,6 @@ from ur_admittance.dashboard.files import FilesTab, Folder, default_tuning
 from ur_admittance.dashboard.knobs import Tuner, build, table_knobs, workspace_knobs
 from ur_admittance.dashboard.surroundings import SurroundingsTab, home_pose
 from ur_admittance.dashboard.views import Views
-from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
 from ur_admittance.runtime.requests import Code
@@ -69,12 +68,13 @@ LIMITS = (
 
 
 class Panel:
-    def __init__(self, gui: Any, tuner: Tuner, folder: Folder) -> None:
-        self._tuner = tuner
+    def __init__(self, server: Any, tuner: Tuner, folder: Folder) -> None:
+        self._tuner, gui = tuner, server.gui
         self._simulated_only: list[Any] = []
+        self.unlocked = False  # a protective stop was released here; the controller knows only after a reset
         self.status = gui.add_html("")
         self._requests(gui)
-        self.views = Views(gui)
+        self.views = Views(server)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Feel"):
             self._feel(gui)
@@ -94,6 +94,7 @@ class Panel:
 
     def offer_unlock(self, yes: bool) -> None:
         """In a protective stop only."""
+        self.unlocked = self.unlocked and yes
         if self._unlock.visible != yes:
             self._unlock.visible = yes
 
@@ -126,16 +127,7 @@ class Panel:
 
         def ask(client: Any, button: str) -> None:
             request = (REQUESTS | REPAIRS | UNLOCK)[button]
-            self._tuner.link.post({"request": request}, lambda answer: answered(client, answer))
-
-        def answered(client: Any, answer: Answer) -> None:
-            if answer.code == Code.UNCONFIRMED:
-                self._tuner.question(client, "Is the tool free?", answer.text, "Nothing touches it: zero", zero)
-            else:
-                self._tuner.tell(client, "Refused")(answer)
-
-        def zero() -> None:
-            self._tuner.link.post({"request": "zero_free_tool"})
+            self._tuner.link.post({"request": request}, lambda answer: self._answered(client, button, answer))
 
         self._tuner.on_click(arm, ask)
         self._tuner.on_click(repair, ask)
@@ -145,6 +137,16 @@ class Panel:
         stop = gui.add_command("Stop the arm", description="Slow down and hold", hotkey=STOP_KEY, icon="hand-stop")
         # anybody may, with or without control
         stop.on_trigger(lambda event: self._tuner.link.post({"request": "stop"}))
+
+    def _answered(self, client: Any, button: str, answer: Answer) -> None:
+        if button in UNLOCK:
+            self.unlocked = answer.accepted
+        if answer.code == Code.UNCONFIRMED:
+            zero = {"request": "zero_free_tool"}
+            yes = "Nothing touches it: zero"
+            self._tuner.question(client, "Is the tool free?", answer.text, yes, lambda: self._tuner.link.post(zero))
+        else:
+            self._tuner.tell(client, "Refused")(answer)
 
     def _feel(self, gui: Any) -> None:
         gui.add_html(f'<div style="margin:6px 10px 0">{PICTURE}</div>')
@@ -185,11 +187,11 @@ class Panel:
         self._tuner.change(feel_changes(name, self._tuner.flat), then_push)
 
     def _back(self, client: Any, button: str) -> str:
-        changes = self._tuner.undone() if button == UNDO else default_tuning()
-        if changes is None:
-            raise UrAdmittanceError("there is nothing to undo")
         told = self._tuner.tell(client, button, also_good=True)
-        self._tuner.change_if_agreed(client, changes, told, undoable=button != UNDO)
+        if button == UNDO:
+            self._tuner.undo(client, told)
+        else:
+            self._tuner.change_if_agreed(client, default_tuning(), told)
         return ""  # the controller's answer follows
 
     def _everything(self, gui: Any) -> None:

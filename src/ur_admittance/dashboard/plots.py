@@ -113,9 +113,10 @@ class _Curve:
         return {"x": {"time": False, "range": (-span, 0.0)}, "y": self._y}
 
     def _words(self, now: Array) -> str:
-        """Title and legend, with the present values."""
-        values = "".join(
-            f'<span style="color:{colour};white-space:nowrap;margin-right:.9em">{label} <b>{value:.1f}</b></span>'
+        """Title and legend, with the present values (+ 0.0: never "-0.0")."""
+        values = " ".join(  # the spaces are where a line may break
+            f'<span style="color:{colour};white-space:nowrap;margin-right:.9em">{label} '
+            f"<b>{round(value, 1) + 0.0:.1f}</b></span>"
             for (label, colour), value in zip(self._series, now.tolist(), strict=True)
         )
         return (

@@ -45,13 +45,14 @@ def status_html(
     restless: bool = False,
     leader: int = Leader.NOBODY,
     motion: str = "",
+    unlocked: bool = False,
 ) -> str:
-    """motion: what the arm does without a push (params/own_motion.py)."""
+    """motion: what the arm does without a push (params/own_motion.py). unlocked: the robot, by somebody on the page."""
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
     if mode == Mode.ACTIVE and leader != Leader.NOBODY:
         first += f"; {LEADERS[Leader(leader)]}"
-    second = happening(command) if mode != Mode.FAULT else way_out(command)
+    second = happening(command) if mode != Mode.FAULT else way_out(command, unlocked)
     remark = reason.removeprefix(f"{mode.name.lower()}; ")  # about the force sensors
     if remark != reason:
         second = f"{remark[:1].upper()}{remark[1:]}. {second}"
@@ -69,7 +70,7 @@ def status_html(
     )
 
 
-def way_out(command: Any) -> str:
+def way_out(command: Any, unlocked: bool) -> str:
     """What to do in a fault, now."""
     status, hindrance = Status(int(command["status"])), Status(int(command["hindrance"]))
     if status == Status.RETREATING:
@@ -78,6 +79,8 @@ def way_out(command: Any) -> str:
         return f"It is still clamped: {sentence(hindrance, command['hindrance_evidence'])}. Free it, or press Retreat."
     if hindrance == Status.OK:
         return "Press Reset fault, then Activate."
+    if hindrance == Status.PROTECTIVE_STOP and unlocked:
+        return "The robot is unlocked and stands. Press Reset fault, then Activate."
     if hindrance == Status.PROTECTIVE_STOP:
         return "Unlock it on the pendant, or press Unlock robot. Then press Reset fault."
     return f"Not yet: {sentence(hindrance, command['hindrance_evidence'])}."

@@ -1,5 +1,6 @@
 """Things to touch, for a simulated arm: situations to load with one click, and their tab."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -107,6 +108,11 @@ class SurroundingsTab:
         self._tools = tools
         for handle in self._choice:
             handle.visible = bool(tools)
+
+    def show(self, model: RobotModel, tcp: Sequence[float]) -> None:
+        """Start the choice from the arm that is there; tcp [m]."""
+        self.model = model
+        self._robot.value, self._tcp.value = model.name, tuple(float(v) for v in tcp)
 
     def _tool_chosen(self, event: Any) -> None:
         if event.client is not None:

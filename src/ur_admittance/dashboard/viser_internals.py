@@ -4,6 +4,8 @@ viser serves its client to whoever asks, and takes messages that this page does 
     serve             of websockets is replaced while viser starts: our socket, and the gate before each request
     register_handler  of viser's connections ignores the messages in NOT_OFFERED
     index.html        of viser's client gets our additions (document.py)
+    SOURCES           of viser's client have what these additions take for granted: the sheet of small screens, the
+                      number fields, the way to the charts. The client itself is packed and cannot be looked into.
 If one of them has changed, the page does not start and one sentence says why. It never runs without its gate.
 """
 
@@ -28,6 +30,16 @@ MAX_MESSAGE_BYTES = 1_000_000  # from a browser; a slider sends 100
 NOT_OFFERED = ("FileTransferStartUpload", "FileTransferPart", "ShareUrlRequest", "ShareUrlDisconnect")
 
 CLIENT = "client/build/index.html"  # one file without references to anything outside
+SOURCES = (
+    ("ControlPanel/BottomPanel.tsx", 'maxHeight: "60%"'),
+    ("ControlPanel/BottomPanel.tsx", 'width: "20em"'),
+    ("App.tsx", "`(max-width: ${mantineTheme.breakpoints.xs})`"),
+    ("components/NumberInput.tsx", 'import { NumberInput } from "@mantine/core"'),
+    ("components/Slider.tsx", 'NumberInput } from "@mantine/core"'),
+    ("components/common.tsx", 'NumberInput, Tooltip } from "@mantine/core"'),
+    ("components/UplotComponent.tsx", "(w.__viserTestpoints ??= {})"),
+    ("components/UplotComponent.tsx", "reg[uuid] = { chart, "),
+)  # file of viser's client, and what stands there
 PARTS = (
     ("websockets", "websockets.asyncio.server", "serve"),
     *(("viser", "viser._messages", name) for name in NOT_OFFERED),
@@ -53,6 +65,10 @@ def check() -> None:
             operator.attrgetter(part)(importlib.import_module(module))
         except (ImportError, AttributeError):
             raise changed(package, f"{module}.{part}") from None
+    for name, part in SOURCES:
+        path = Path(viser.__file__).parent / "client" / "src" / name
+        if not path.is_file() or part not in path.read_text(encoding="utf-8"):
+            raise changed("viser", f"{part} in client/src/{name}")
 
 
 def client_document() -> str:

@@ -3,6 +3,7 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ur_admittance.core.records import PARAMS, Frame, new
 from ur_admittance.model import robot_model
@@ -27,19 +28,34 @@ def own_motion(params: Any) -> str:
 
 
 def own_motion_of(parameters: Parameters) -> str:
-    """The same before there is a controller; no arm matters for it."""
+    """The same before there is a controller."""
+    return own_motion(_record(parameters))
+
+
+def own_speeds_of(parameters: Parameters) -> NDArray[np.float64]:
+    """Speed along and about each control axis without a push, at most (6,) [m/s, rad/s]."""
+    params = _record(parameters)
+    return np.array([_speed(params, i) if params["enabled"][i] else 0.0 for i in range(6)])
+
+
+def _record(parameters: Parameters) -> Any:
+    """No arm matters for what is read of it here."""
     record = new(PARAMS)[0]
     fill(record, parameters, robot_model("ur5e"))
-    return own_motion(record)
+    return record
+
+
+def _speed(params: Any, i: int) -> float:
+    speed = min(abs(params["desired_wrench"][i]) / params["damping"][i], params["max_velocity"][i // 3])
+    if params["force_axes"][i]:
+        speed = min(speed, params["approach_speed"][i // 3])
+    return float(-np.sign(params["desired_wrench"][i]) * speed)
 
 
 def _axis(params: Any, i: int) -> str:
-    wanted, part = float(params["desired_wrench"][i]), i // 3
-    force, metre, does = (("N", "m", "moves along"), ("Nm", "rad", "turns about"))[part]
-    speed = min(abs(wanted) / float(params["damping"][i]), float(params["max_velocity"][part]))
-    if params["force_axes"][i]:
-        speed = min(speed, float(params["approach_speed"][part]))
-    way = f"{does} {'-' if wanted > 0.0 else '+'}{AXES[i % 3]} at up to {speed:.3g} {metre}/s"
+    wanted, speed = float(params["desired_wrench"][i]), _speed(params, i)
+    force, metre, does = (("N", "m", "moves along"), ("Nm", "rad", "turns about"))[i // 3]
+    way = f"{does} {'-' if wanted > 0.0 else '+'}{AXES[i % 3]} at up to {abs(speed):.3g} {metre}/s"
     end = f"until it is pushed back with {abs(wanted):g} {force}"
     if params["stiffness"][i] > 0.0:
         end += f" or by its spring after {abs(wanted) / float(params['stiffness'][i]):.3g} {metre}"
