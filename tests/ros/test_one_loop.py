@@ -2,6 +2,7 @@
 
 import os
 import re
+import signal
 import sys
 import time
 import urllib.request
@@ -80,6 +81,39 @@ def test_other_programs_ask_the_node_by_name_and_its_life_cycle_and_parameters_f
     time.sleep(1.0)
     assert arm.state()["life"] == "inactive"
     assert "a callback failed" not in arm.processes.running[1].log.read_text()
+
+
+def test_trying_to_start_again_and_again_leaves_one_recording(processes, setup_of, patient, tmp_path):
+    processes.start("sim_node")
+    other = setup_of(processes)
+    from trajectory_msgs.msg import JointTrajectory
+
+    other.client.publisher(JointTrajectory, "/scaled_joint_trajectory_controller/joint_trajectory")  # so it is refused
+    path = tmp_path / "run.mcap"
+    node = processes.start("admittance_node", {**patient, "autostart": True, "log": str(path)})
+    tries = lambda: node.log.read_text().count("activate refused")  # noqa: E731
+    other.client.until(lambda: tries() >= 2, 90, "two attempts")
+    assert [file.name for file in tmp_path.glob("*.mcap")] == ["run.mcap"]
+    assert other.client.transition("configure")  # a person takes over: this recording is kept
+    time.sleep(0.5)
+    assert other.client.transition("cleanup")
+    kept, before = read_log(path).ticks, tries()
+    other.client.until(lambda: tries() > before, 30, "one more attempt")
+    node.send_signal(signal.SIGINT)
+    assert node.wait(timeout=20) == 0
+    assert {file.name for file in tmp_path.glob("*.mcap")} == {"run.mcap", "run-2.mcap"}
+    assert len(read_log(path).ticks) == len(kept) > 0
+
+
+def test_ctrl_c_ends_a_node_that_is_compiling(processes, setup_of, tmp_path):
+    processes.start("sim_node")
+    client, cache = setup_of(processes).client, tmp_path / "cache"
+    node = processes.start("admittance_node", {"autostart": True}, environment={"NUMBA_CACHE_DIR": str(cache)})
+    client.until(lambda: "compiling the controller" in node.log.read_text(), 60, "the first start")
+    node.send_signal(signal.SIGINT)
+    assert node.wait(timeout=30) == 0
+    assert "told to end" in node.log.read_text()
+    assert not list(cache.glob("*.compiled"))
 
 
 def test_calm_nodes_take_topics_only(processes):

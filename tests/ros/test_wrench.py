@@ -1,6 +1,7 @@
 """The nodes around the sensor: compensation, zero, signals, calibration, and the move to a configuration."""
 
 import json
+import signal
 import sys
 import time
 
@@ -125,6 +126,35 @@ def test_init_robot_moves_smoothly_to_a_named_configuration(processes, setup_of,
     refused = processes.start("init_robot", {"configuration": "moon"})
     assert refused.wait(timeout=60) == 2
     assert "configuration = 'moon': must be one of home" in refused.log.read_text()
+
+
+def test_a_calibration_that_exists_is_refused_before_the_arm_moves(processes, setup_of, client, tmp_path):
+    file = tmp_path / "calibration.yaml"
+    node = processes.start("wrench_calibration_node", {"output_file": str(file)})
+    setup_of(processes)
+    client.until(lambda: "idle" in node.log.read_text(), 60, "the node")
+    file.write_text("of last week")
+    for job in ("calibrate", "take_pose"):
+        answer = client.trigger(f"/wrench_calibration_node/{job}", timeout=60)
+        assert not answer.success
+        assert f"{file} exists already: choose another file, or start with -p overwrite:=true" in answer.message
+    refused = processes.start("wrench_calibration_node", {"output_file": str(file)})
+    assert refused.wait(timeout=60) == 2
+    assert "exists already" in refused.log.read_text()
+    node.send_signal(signal.SIGINT)
+    assert node.wait(timeout=20) == 0, node.log.read_text()
+    node = processes.start("wrench_calibration_node", {"output_file": str(file), "overwrite": True})
+    assert client.trigger("/wrench_calibration_node/take_pose", timeout=60).success
+    assert file.read_text() == "of last week"
+
+
+@pytest.mark.parametrize(("name", "code"), [("wrench_node", 0), ("init_robot", 130)])
+def test_an_interrupt_is_a_failure_only_for_work_that_has_an_end(processes, client, name, code):
+    node = processes.start(name)
+    client.until(lambda: "waiting for" in node.log.read_text(), 60, "a node that waits for the arm")
+    node.send_signal(signal.SIGINT)
+    assert node.wait(timeout=20) == code, node.log.read_text()
+    assert f"{name}: still waiting for" in node.log.read_text()
 
 
 @pytest.mark.slow

@@ -71,6 +71,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.told_to_end = threading.Event()
         self.arm: CompliantArm | None = None  # while configured
         self.report: LoopReport | None = None  # of the last loop
+        self._futile: Path | None = None  # recording of an attempt to start by itself that failed
         self.search = RobotSearch(self, float(self.option("startup_timeout")))
         self.sensor = SensorWatch(self)
         self.state_topic = StateTopic(self)
@@ -93,7 +94,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     # -- life cycle ---------------------------------------------------------------------------------------------
 
     def configure(self) -> None:
-        self.arm = CompliantArm(self, self.controller_name, next_log(self._log), {"request": self._asked})
+        futile, self._futile = self._futile, None  # replaced once: the next file may get its name
+        self.arm = CompliantArm(self, self.controller_name, next_log(self._log, futile), {"request": self._asked})
 
     def activate(self) -> None:
         arm = self._configured()
@@ -115,9 +117,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             arm.close()
             self.report = arm.thread.report
 
-    def finish(self) -> None:
-        """The end of the process."""
-        self.cleanup()
+    finish = cleanup  # at the end of the process
 
     def _configured(self) -> CompliantArm:
         if self.arm is None:
@@ -151,9 +151,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             self._start_by_itself()
         arm = self.arm
         state = state_of(None if arm is None else arm.controller, self.life, self.refusal)
-        if arm is not None and arm.robot.inputs is not None:
-            malformed = arm.robot.inputs.malformed
-            state |= {"ticks": arm.thread.ticks, "stalls": arm.thread.stalls, "malformed": malformed}
+        if arm is not None and (inputs := arm.robot.inputs) is not None:
+            state |= {"ticks": arm.thread.ticks, "stalls": arm.thread.stalls, "malformed": inputs.malformed}
         self.state_topic.publish(state, force=self._looks % 5 == 0)
         if self._duration is not None and time.monotonic() >= self._began + self._duration:
             self.told_to_end.set()
@@ -208,6 +207,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             self.trigger_configure()
         if self.life == "inactive" and self._activate and not self.told_to_end.is_set():
             self.trigger_activate()
+            self._futile = None if self.life == "active" else self._configured().log
             if self.life != "active":
                 self.trigger_cleanup()
         self._began = time.monotonic() if self.arm is not None else math.inf

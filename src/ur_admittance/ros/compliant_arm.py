@@ -19,6 +19,7 @@ from ur_admittance.robots.ros.zeroing import zero_in_driver
 from ur_admittance.ros.control_thread import ControlThread
 from ur_admittance.ros.monitor import Monitor
 from ur_admittance.ros.references import References
+from ur_admittance.ros.run import saying_unless_ended
 from ur_admittance.runtime.interfaces import Stage
 from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.requests import Handler
@@ -48,14 +49,15 @@ class CompliantArm:
             driving=False,
         )
         self._node, self._log = node, node.get_logger()
-        self._duration, self._remark = p.trajectory_duration, ""
+        self._duration, self._remark, self.log = p.trajectory_duration, "", log
         self.robot = RosRobot(settings, node, node.search)
         with contextlib.ExitStack() as undo:
             undo.callback(self.robot.close)
             model = self.robot.connect().model
             node.use_frames(self.robot)
             self.controller = AdmittanceController(model, node.parameters)
-            self.controller.configure(self._log.info)
+            self.controller.configure(saying_unless_ended(node))
+            self.controller.expect_load()
             every = max(1, round(p.control_rate / node.option("monitor_rate")))
             self._monitor = Monitor(node, self.controller, every, model.joint_names)
             undo.callback(self._monitor.destroy)
@@ -213,8 +215,10 @@ def stages_of(node: Any) -> list[Stage]:
     return build_stages([name for name in node.option("stages") if name])
 
 
-def next_log(first: Path | None) -> Path | None:
-    """Each configure begins a new file: run.mcap, run-2.mcap ..."""
+def next_log(first: Path | None, futile: Path | None) -> Path | None:
+    """Each configure begins a new file: run.mcap, run-2.mcap ... A futile one is replaced."""
+    if futile is not None:
+        futile.unlink(missing_ok=True)
     path, number = first, 1
     while first is not None and path is not None and path.exists():
         number += 1

@@ -30,6 +30,8 @@ OPTIONS: dict[str, Option] = {
 class InitRobot(ArmNode):
     """Straight in joint space; a quintic in time, at most half a radian per second."""
 
+    must_finish = True
+
     def __init__(self) -> None:
         super().__init__("init_robot", OPTIONS)
         given = np.array(self.option("goal"), dtype=float)

@@ -15,7 +15,8 @@ OWN = ("activate", "duration")  # of the program
 
 
 def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) -> int:
-    """Configured and activated by itself; options: of the node. Returns the exit code; 1: it ended in a fault."""
+    """Configured and activated by itself; options: of the node. Returns the exit code; 1: it ended in a fault, or the
+    recording is incomplete."""
     for name, value in options.items():
         if name in OPTIONS:
             default, _, *bounds = OPTIONS[name]
@@ -35,4 +36,4 @@ def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) 
     if report is None:
         return code
     say(str(report))
-    return code or int(report.mode == Mode.FAULT)
+    return code or int(report.mode == Mode.FAULT or bool(report.recording_problem))

@@ -15,11 +15,11 @@ import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
 from rclpy.signals import SignalHandlerOptions
 
-from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.errors import LifecycleError, UrAdmittanceError
 from ur_admittance.robots.ros.robot import use_own_prefix
 from ur_admittance.runtime.signals import ending_signals
 
-INTERRUPTED = 130  # exit code of a program that a signal ended before its work was done, as shells have it
+INTERRUPTED = 130  # exit code, as shells have it
 LONGEST_CALLBACK_S = 60.0  # configure may be starting a recorder and the page; what comes after needs its result
 SPIN_S = 0.5  # longest sleep of the executor before it looks whether it shall end
 
@@ -57,7 +57,8 @@ class Spinner:
 def run(make: Callable[[], Any], args: list[str] | None = None) -> int:
     """Run one node until it is done or a signal comes. Returns the exit code.
 
-    A node may have ``work()`` (runs in the main thread, its return value is the exit code) and ``finish()``.
+    A node may have ``work()`` (runs in the main thread, its return value is the exit code), ``finish()``, and
+    ``must_finish`` for work that has an end of its own: a signal before it is a failure.
     """
     use_own_prefix()
     try:
@@ -83,16 +84,26 @@ def run(make: Callable[[], Any], args: list[str] | None = None) -> int:
         else:
             told.wait()
     except UrAdmittanceError as error:
+        _print(error)
+        code = 2
         if told.is_set():
-            code = INTERRUPTED
-        else:
-            _print(error)
-            code = 2
+            code = INTERRUPTED if getattr(node, "must_finish", False) else 0
     finally:
         _end(node, spinner)
         for number, handler in handlers.items():
             signal.signal(number, handler)
     return code
+
+
+def saying_unless_ended(node: Any) -> Callable[[str], None]:
+    """Says into the node's log; raises once the program was told to end, so that a first start compiles no longer."""
+
+    def say(sentence: str) -> None:
+        if node.told_to_end.is_set():
+            raise LifecycleError("the program was told to end.")
+        node.get_logger().info(sentence)
+
+    return say
 
 
 def _end(node: Any, spinner: Spinner | None) -> None:

@@ -10,12 +10,14 @@
 import sys
 import threading
 from dataclasses import replace
+from pathlib import Path
 
 from std_msgs.msg import String
 
 from ur_admittance.calibration import Reading, identify, session
 from ur_admittance.calibration.file import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
+from ur_admittance.outputs import PARAMETERS, refusal
 from ur_admittance.robots.ros.polled import LATCHED
 from ur_admittance.ros.arm_node import COMMANDING, RAW_TOPIC, ArmNode
 from ur_admittance.ros.parameters import Option
@@ -24,6 +26,7 @@ from ur_admittance.ros.services import offer
 
 OPTIONS: dict[str, Option] = {
     "output_file": ("calibration.yaml", "file to write"),
+    "overwrite": (False, "replace output_file if it exists"),
     "poses": (12, "how many orientations to visit"),
     **COMMANDING,
 }
@@ -34,6 +37,7 @@ class WrenchCalibrationNode(ArmNode):
 
     def __init__(self) -> None:
         super().__init__("wrench_calibration_node", OPTIONS)
+        self._check_output()
         self._state = self.create_publisher(String, "~/state", LATCHED)
         self._job = threading.Event()
         self._ordered = ""
@@ -83,9 +87,15 @@ class WrenchCalibrationNode(ArmNode):
         self.get_logger().info(f"\n{result}")
         self._say(f"done: mass {result.mass:.3f} kg, residual {result.residual_force:.3f} N; written to {path}")
 
+    def _check_output(self) -> None:
+        file, overwrite = Path(self.option("output_file")), bool(self.option("overwrite"))
+        if words := refusal(file, PARAMETERS, overwrite, "start with -p overwrite:=true"):
+            raise CalibrationError(f"output_file {words}.")
+
     def _order(self, job: str) -> str:
         if self._job.is_set():
             raise LifecycleError(f"{job} refused: {self._ordered} is still running.")
+        self._check_output()  # before the arm moves
         self._ordered = job
         self._job.set()
         return f"{job} has begun; see ~/state"

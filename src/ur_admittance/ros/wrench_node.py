@@ -23,7 +23,7 @@ from ur_admittance.robots.ros.inputs import wrench_topic
 from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
 from ur_admittance.ros.monitor import WrenchStream
 from ur_admittance.ros.parameters import Option
-from ur_admittance.ros.run import run
+from ur_admittance.ros.run import run, saying_unless_ended
 from ur_admittance.ros.sensor_watch import SensorWatch
 from ur_admittance.ros.services import offer
 from ur_admittance.runtime import loop
@@ -61,7 +61,7 @@ class WrenchNode(ArmNode):
             frame = robot.inputs.wrench_frame if robot.inputs is not None else ""
             self._sensor = WrenchStream(self, SENSOR_TOPIC, frame or self.parameters.ft_frame)
             controller = AdmittanceController(robot.model, self.parameters)
-            controller.configure(self.get_logger().info)
+            controller.configure(saying_unless_ended(self))
             command = controller.command
             self._status, self._evidence = scalar(command, "status"), vector(command, "evidence")
             self._compensated, self._at_tcp = vector(command, "wrench_sensor"), vector(command, "wrench_tcp")
