@@ -14,9 +14,9 @@ from benchmarks.machine import machine
 from ur_admittance.apps.record_case import record_case
 from ur_admittance.apps.scenarios.stage import NOISE, SERVO, TOOL
 from ur_admittance.apps.scenarios.touching import pressing
+from ur_admittance.first_start import cores
 from ur_admittance.params import Parameters
 from ur_admittance.simulation import Case, Environment, Script, simulate
-from ur_admittance.simulation.batch import cores
 
 SECONDS = 10.0  # of an episode
 PARTS = ("sample", "command", "contact", "hand")

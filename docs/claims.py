@@ -1,6 +1,6 @@
 """What MkDocs does with promises: the build fails when the test that is named for one does not exist.
 
-`core/test_law.py::test_of_it`    a test that proves what is said, from the folder tests; what it measured is added
+`core/test_law.py::test_of_it`    a test that proves what is said, from the folder tests; docs/render.py adds what it measured
 ## Always                         each guarantee below it ("- **...") names at least one
 
 Tests tell what they measure by record_property("apart [mm]", value); `python docs/claims.py` runs the tests that the
@@ -20,6 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
 FIGURES = ROOT / "docs" / "measured" / "guarantees.json"
 TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
+TOLD = re.compile(TEST.pattern + r"(?:<!-- measured -->.*?<!-- end -->)?")
 PYTHON = {True: ROOT / ".venv-ros" / "bin" / "python", False: Path(sys.executable)}  # True: tests/ros
 
 
@@ -37,30 +38,25 @@ def unproven(markdown: str) -> list[str]:
     return found
 
 
-def with_figures(markdown: str) -> str:
-    """What each named test has measured, after its name."""
-    figures: dict[str, Any] = json.loads(FIGURES.read_text(encoding="utf-8"))
-
-    def told(match: re.Match[str]) -> str:
-        run = figures["tests"].get(f"{match[1]}::{match[2]}")
-        if run is None:
-            return match[0]
-        cases = f"{run['cases']} cases" if run["cases"] > 1 else ""
-        values = [
-            f"{name.partition(' [')[0]} {value:.3g} {name.partition('[')[2].rstrip(']')}".rstrip()
-            for name, value in run["largest"].items()
-        ]
-        words = ", ".join([cases, *values] if cases else values)
-        return f"{match[0]}: {words}" if words else match[0]
-
-    return TEST.sub(told, markdown)
+def told(match: re.Match[str]) -> str:
+    """The name of a test, and what it has measured."""
+    run = json.loads(FIGURES.read_text(encoding="utf-8"))["tests"].get(
+        f"{match[1]}::{match[2]}", {"cases": 1, "largest": {}}
+    )
+    cases = [f"{run['cases']} cases"] if run["cases"] > 1 else []
+    values = [
+        f"{name.partition(' [')[0]} {value:.3g} {name.partition('[')[2].rstrip(']')}".rstrip()
+        for name, value in run["largest"].items()
+    ]
+    words = ", ".join(cases + values)
+    return f"`{match[1]}::{match[2]}`" + (f"<!-- measured -->: {words}<!-- end -->" if words else "")
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     found = unproven(markdown)
     if found:
         raise SystemExit(f"{page.file.src_uri}: {'; '.join(found)}")
-    return with_figures(markdown)
+    return markdown
 
 
 def measure(names: list[str], python: Path) -> dict[str, Any]:

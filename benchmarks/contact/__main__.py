@@ -9,6 +9,7 @@ Ends with 1 when a target is not met.
 
 import argparse
 import json
+import re
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
@@ -73,11 +74,24 @@ def markdown(result: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def numbers(result: dict[str, Any]) -> dict[str, dict[str, dict[str, float]]]:
+    """Worst values, for pages that quote them: wall_10_kN_m, overshoot, ours."""
+    found: dict[str, dict[str, dict[str, float]]] = {}
+    for row in result["rows"]:
+        case, figure = (re.sub(r"\W+", "_", text) for text in (row.case, row.figure))
+        found.setdefault(case, {})[figure] = {"ours": row.worst} | ({"plain": _plain(row)} if row.plain else {})
+    return found
+
+
+def _plain(row: Row) -> float:
+    return min(row.plain) if row.at_least else max(row.plain)
+
+
 def _line(row: Row) -> str:
     def text(value: float) -> str:
         return f"{value:.2g} {row.unit}".strip() if abs(value) < 10 else f"{value:.0f} {row.unit}".strip()
 
-    plain = text(min(row.plain) if row.at_least else max(row.plain)) if row.plain else ""
+    plain = text(_plain(row)) if row.plain else ""
     bound = "at least" if row.at_least else "at most"
     wanted = "" if row.target is None else f"{bound} {row.target:g} {row.unit}".strip()
     verdict = "" if row.met is None else (" ✓" if row.met else " ✗")
@@ -103,13 +117,14 @@ def figure() -> Figure:
 
 
 def write(result: dict[str, Any], folder: Path) -> list[Path]:
-    """The table, in Markdown, and the figures."""
+    """The table, in Markdown, its numbers by case and figure, and the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
+    (folder / "contact.json").write_text(json.dumps(numbers(result), indent=1) + "\n", encoding="utf-8")
     (folder / "contact_table.txt").write_text(markdown(result), encoding="utf-8")
     figure().savefig(folder / "bounce.svg")
     defaults = Parameters().changed({"robot.response_time": 0.0164})
     save(loop_of(defaults), "default parameters", folder / "stability_map.svg")
-    return [folder / name for name in ("contact_table.txt", "bounce.svg", "stability_map.svg")]
+    return [folder / name for name in ("contact_table.txt", "contact.json", "bounce.svg", "stability_map.svg")]
 
 
 def main() -> int:

@@ -3,6 +3,7 @@
 python -m benchmarks.tick            4 to 6 minutes
 python -m benchmarks.tick --quick    under a minute once everything is compiled
 python -m benchmarks.tick --json     all figures for other programs
+python -m benchmarks.tick --write    keeps what the pages quote in docs/measured/tick.json
 chrt -f 1 python -m benchmarks.tick  on a busy computer: before all ordinary programs, as the control loop runs
 
 All peers in one run, a round of each in turn, so that what disturbs the machine disturbs everybody. Ratios are taken
@@ -10,12 +11,14 @@ within a round; their median and quartiles over the rounds are printed.
 """
 
 import argparse
+import datetime
 import json
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -30,6 +33,7 @@ from benchmarks.tick.workload import Array, Missing, Workload
 from ur_admittance.apps.bench import percentiles
 from ur_admittance.errors import UrAdmittanceError
 
+FILE = Path(__file__).parents[2] / "docs" / "measured" / "tick.json"
 CONTROLLERS = 512  # a batch of half a millisecond and more: the start of the threads is a small part of it
 SCENES: dict[str, tuple[str, Callable[[], Workload]]] = {
     "": ("moving freely", loads.circling),
@@ -205,6 +209,18 @@ def _ratio(result: dict[str, Any], name: str, other: str, scene: str) -> str:
     return f"{found['median']:.2f} ({found['low']:.2f} to {found['high']:.2f})" if found else ""
 
 
+def kept(result: dict[str, Any]) -> dict[str, Any]:
+    """What the pages quote: medians [us], and how many times that of C++ a tick takes."""
+    ratios = {name.partition("/")[0]: ratio["median"] for name, ratio in result["ratios"].items()}
+    return {
+        "date": datetime.date.today().isoformat(),
+        "machine": result["machine"],
+        "processor": result["machine"].partition(",")[0],
+        "us": {name: figures["p50"] for name, figures in result["us"].items()},
+        "of_cpp": {name: ratios[name] for name in ratios if name.startswith("tick")},
+    }
+
+
 def _say(text: str) -> None:
     if sys.stderr.isatty():
         print(f"\r\033[K{text}", end="", file=sys.stderr, flush=True)
@@ -214,6 +230,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Time the tick next to C++, Pinocchio and mink, in one run.")
     parser.add_argument("--quick", action="store_true", help="short run; leaves out the cold warm-up")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
+    parser.add_argument("--write", action="store_true", help=f"keep the medians in {FILE.name}")
     arguments = parser.parse_args()
     try:
         result = compare(arguments.quick)
@@ -223,6 +240,8 @@ def main() -> int:
     finally:
         _say("")
     print(json.dumps(result, indent=2) if arguments.json else table(result))
+    if arguments.write:
+        FILE.write_text(json.dumps(kept(result), indent=1) + "\n", encoding="utf-8")
     return 0
 
 

@@ -175,9 +175,11 @@ WHAT = {
     "analysis": ("stability of contact", "blue"),
     "params": ("which numbers", "blue"),
     "model": ("which robot", "blue"),
+    "first_start": ("the kernels compiled once, in parallel", "blue"),
     "core": ("the maths: numpy and numba only", "green"),
-    "bounds": ("numbers that may be given", "green"),
-    "outputs": ("files that may be written", "green"),
+    "bounds": ("ranges of options", "green"),
+    "given": ("arguments", "green"),
+    "outputs": ("files to write", "green"),
     "errors": ("the exceptions", "green"),
 }
 

@@ -16,6 +16,7 @@ from ur_admittance.cli import app
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
+QUOTED = re.compile(r"<!-- (?:file|api|table): .*?<!-- end -->", re.DOTALL)  # made by docs/render.py
 FENCE = re.compile(r"^( *)```(\w+)\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 
 
@@ -26,11 +27,10 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    """Code blocks of a page in order, indentation of lists removed, included files left out (they have tests)."""
+    """Code blocks of a page in order, indentation of lists removed, quoted files left out (they have tests)."""
     found = []
-    for indent, language, text in FENCE.findall(page.read_text()):
-        lines = [line[len(indent) :] for line in text.splitlines() if "--8<--" not in line]
-        found.append(Block(language, "\n".join(lines)))
+    for indent, language, text in FENCE.findall(QUOTED.sub("", page.read_text())):
+        found.append(Block(language, "\n".join(line[len(indent) :] for line in text.splitlines())))
     return found
 
 
@@ -76,7 +76,9 @@ def test_code_of_a_page_runs(page, tmp_path, monkeypatch):
 def shown_commands(page: Path) -> list[str]:
     """Lines with our command that are shown but not run: they need a robot, ROS or a browser."""
     listed = [block.text for block in blocks(page) if block.language == "sh"]
-    indented = re.findall(r"^(?: {4}|\t)+(?:\$ )?(ur-admittance .*)$", FENCE.sub("", page.read_text()), re.MULTILINE)
+    indented = re.findall(
+        r"^(?: {4}|\t)+(?:\$ )?(ur-admittance .*)$", FENCE.sub("", QUOTED.sub("", page.read_text())), re.MULTILINE
+    )
     return [line for text in listed + indented for line in text.splitlines() if line.startswith("ur-admittance ")]
 
 

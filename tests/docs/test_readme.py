@@ -1,7 +1,9 @@
-"""The links of the readme lead somewhere, and its commands exist."""
+"""The readme is short, its program runs, its links lead somewhere, and its commands exist."""
 
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 from typer.main import get_command
@@ -12,17 +14,17 @@ ROOT = Path(__file__).resolve().parents[2]
 README = (ROOT / "README.md").read_text()
 
 
-def test_links_of_the_readme_lead_to_files():
-    links = [link for link in re.findall(r"\]\(([^)#]+)", README) if not link.startswith("http")]
-    assert len(links) > 10
-    assert [link for link in links if not (ROOT / link).exists()] == []
+def test_the_program_of_the_readme_is_six_lines_and_prints_what_is_shown(tmp_path):
+    (program,) = re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    (shown,) = re.findall(r"^```text\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    assert len([line for line in program.splitlines() if line and not line.startswith("import")]) == 6
+    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == (shown, 0), done.stderr
 
 
-def test_the_readme_quotes_the_first_program():
-    program = (ROOT / "examples" / "01_push.py").read_text()
-    assert re.findall(r"^```python\n(.*?)^```$", README, re.MULTILINE | re.DOTALL) == [
-        program[program.index("import") :]
-    ]
+def test_the_readme_is_short_and_begins_with_the_moving_page():
+    assert len(README.splitlines()) <= 120
+    assert re.search(r"!\[[^]]+\]\(([^)]+)\)", README)[1] == "docs/assets/page.webp"
 
 
 def test_commands_of_the_readme_exist():
@@ -37,6 +39,6 @@ def test_commands_of_the_readme_exist():
 
 def test_make_targets_of_the_readme_exist():
     makefile = (ROOT / "Makefile").read_text()
-    targets = re.findall(r"^ {4}make (\w+)", README, re.MULTILINE)
+    targets = re.findall(r"`make (\w+)`", README)
     assert targets
     assert [target for target in targets if not re.search(rf"^{target}:", makefile, re.MULTILINE)] == []

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -40,9 +41,37 @@ def test_no_page_loads_anything_from_another_host(site):
         assert not re.findall(r"url\(\s*[\"']?(?:https?:)?//", text(sheet)), sheet
 
 
-def test_no_placeholder_is_left_in_a_page(site):
+def test_every_formula_is_drawn(site):
+    assert text(site / "explanation" / "theory.html").count("<math") > 30
     for page in site.rglob("*.html"):
-        assert not re.search(r"\{\{|<!-- table|class=\"arithmatex\"|--8&lt;--", text(page)), page
+        assert not re.search(r"class=\"formula\"|\$<code>|language-math", text(page)), page
+
+
+def test_the_navigation_names_each_page_once():
+    named = re.findall(r"^ +- (\S+\.md)$|^  - (\S+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE)
+    pages = [str(page.relative_to(ROOT / "docs")) for page in (ROOT / "docs").rglob("*.md")]
+    assert sorted(a or b for a, b in named) == sorted(pages)
+
+
+def test_the_search_works_from_the_disk(site, optional, missing):
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        missing("chromium is not installed")
+    with optional("playwright.sync_api").sync_playwright() as driver:
+        browser = driver.chromium.launch(executable_path=program, args=["--headless", "--no-sandbox", "--disable-gpu"])
+        tab = browser.new_page(viewport={"width": 1300, "height": 800})
+        complaints = []
+        tab.on("pageerror", lambda error: complaints.append(str(error)))
+        tab.set_default_timeout(60_000)
+        tab.goto((site / "how-to" / "page.html").as_uri())
+        tab.locator("iframe").wait_for(state="attached")  # the script of the page has started
+        tab.locator("input.md-search__input").focus()
+        tab.locator(".md-search-result__meta", has_text="Type to start searching").wait_for()
+        tab.keyboard.type("peg into a hole")
+        tab.locator(".md-search-result__item a").first.click()
+        tab.wait_for_url("**/how-to/insertion.html*")
+        browser.close()
+    assert complaints == []
 
 
 def test_every_parameter_stands_in_the_reference(site):
