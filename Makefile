@@ -1,7 +1,9 @@
 # make demo    a simulated arm in the browser: push it, pull it, tune it
 # make quick   format, types, layers and the tests of the core: under a minute
 # make test    all checks and tests           make test-ros  those of the ROS 2 nodes only
-# make test-lowest  quick tests with the lowest versions that pyproject.toml allows
+# make test-pythons quick tests on every supported Python; make test-python-3.12 on one
+# make test-lowest  the same with the oldest Python and the lowest versions that pyproject.toml allows
+# make package      the distributions, in dist/, and the wheel used from elsewhere with the newest Python
 # make lint    format, types, layers          make bench    the tick next to its peers
 # make docs    the documentation, in site/    make figures  its figures and the numbers of its demonstrations
 #
@@ -11,10 +13,16 @@ SHELL := /bin/bash
 VENV := .venv
 ROS := .venv-ros
 LOWEST := .venv-lowest
+WHEEL := .venv-wheel
+PYTHONS := 3.10 3.11 3.12 3.13
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: demo quick test test-ros test-lowest lint bench docs figures clean
+# $(call python,3.12): that interpreter, on the path or of pyenv, which keeps only one there; nothing if there is none.
+python = $(firstword $(foreach name,python$1 $(wildcard $(HOME)/.pyenv/versions/$1.*/bin/python),\
+  $(if $(shell $(name) -c 'import ensurepip, venv; print(1)' 2>/dev/null),$(name))))
+
+.PHONY: demo quick test test-ros test-pythons test-lowest package lint bench docs figures clean
 
 demo: $(VENV)/.installed
 	$(BIN)/ur-admittance demo
@@ -25,7 +33,7 @@ quick: lint
 # What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Tests that watch
 # processes in real time run one after the other; those in simulated time on all cores, a file each, in the time that
 # the first leave.
-CALM := $(addprefix tests/,analysis bench calibration campaign contact control core docs model params scenarios simulation tuning twin)
+CALM := $(addprefix tests/,analysis bench calibration campaign contact control core docs model package params scenarios simulation tuning twin)
 test: lint $(ROS)/.tried
 	@$(BIN)/ur-admittance sim push --json >/dev/null # compiles, outside the time limits of the tests
 	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest" "--ignore=tests/ros $(addprefix --ignore=,$(CALM))" \
@@ -41,14 +49,30 @@ ROS_PART = if [ -e $(ROS)/.installed ]; then \
 	elif [ -n "$$UR_ADMITTANCE_CI" ]; then echo "make: the ROS 2 wheels could not be installed" >&2; exit 1; \
 	else echo "make: tests/ros skipped: there are no ROS 2 wheels for this computer"; fi
 
-# Every direct dependency is met, no test watches real time. Coal, the judge of distances, comes with a later Pinocchio
-# only. Numba keeps one cache per file and Python, hence its folder.
+# Every direct dependency is met, no test watches real time.
+ANYWHERE := $(addprefix tests/,core params model simulation/test_environment.py runtime/test_replay.py tuning/test_search.py \
+  $(addprefix dashboard/test_,$(addsuffix .py,feel files gate viser_internals)))
+
+test-pythons: $(addprefix test-python-,$(PYTHONS))
+
+test-python-3.%: .venv-3.%/.installed
+	@.venv-3.$*/bin/ur-admittance sim push --json >/dev/null
+	.venv-3.$*/bin/python scripts/run_tests.py ".venv-3.$*/bin/python -m pytest" "$(ANYWHERE)"
+
+# Coal, the judge of distances, comes with a later Pinocchio only. Numba keeps one cache per file and Python, hence its
+# folder.
 test-lowest: $(LOWEST)/.installed
 	@NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/ur-admittance sim push --json >/dev/null
 	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python scripts/run_tests.py "$(LOWEST)/bin/python -m pytest" \
-	  "--ignore=tests/core/test_capsules.py \
-	  tests/core tests/params tests/model tests/simulation/test_environment.py tests/runtime/test_replay.py \
-	  tests/tuning/test_search.py $(addprefix tests/dashboard/test_,$(addsuffix .py,feel files gate viser_internals))"
+	  "--ignore=tests/core/test_capsules.py $(ANYWHERE)"
+
+package: $(VENV)/.installed-test
+	rm -rf dist $(WHEEL)
+	$(BIN)/python -m hatchling build
+	$(BIN)/python -m twine check --strict dist/*
+	$(or $(call python,$(lastword $(PYTHONS))),$(BIN)/python) -m venv $(WHEEL)
+	$(WHEEL)/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	$(BIN)/python scripts/check_wheel.py $(WHEEL)
 
 lint: $(VENV)/.installed-test
 	$(BIN)/ruff check .
@@ -60,6 +84,7 @@ bench: $(VENV)/.installed-test
 	$(BIN)/python -m benchmarks.tick
 
 docs: $(VENV)/.installed-test
+	$(BIN)/python docs/render.py --write
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 	@echo "Open site/index.html"
 
@@ -68,7 +93,7 @@ figures: $(VENV)/.installed-test
 	$(BIN)/python docs/figures
 
 clean:
-	rm -rf $(VENV) $(ROS) $(LOWEST) out build dist site
+	rm -rf $(VENV) $(ROS) $(LOWEST) $(WHEEL) .venv-3.* out build dist site
 
 # The stamps make installation run again only when pyproject.toml has changed. pip comes first: the resolver of the one
 # that Python 3.10 brings (23.0) does not find the set of versions within ten minutes, a current one needs seconds.
@@ -91,10 +116,20 @@ $(ROS)/.tried: pyproject.toml | $(BIN)/python
 	  && touch $(ROS)/.installed || echo "make: the ROS 2 wheels could not be installed" >&2
 	@touch $@
 
-# pip has no option for the lowest versions, uv has. Python 3.10 to 3.12: later ones have no wheels of some of them.
+.PRECIOUS: .venv-3.%/.installed # kept, though only a pattern names it
+.venv-3.%/.installed: pyproject.toml
+	@python="$(call python,3.$*)"; \
+	if [ -z "$$python" ]; then echo "make: Python 3.$* is missing" >&2; exit 1; fi; \
+	echo "Installing ur-admittance with its tests into .venv-3.$*"; test -e .venv-3.$*/bin/python || $$python -m venv .venv-3.$*
+	@.venv-3.$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade pip
+	@.venv-3.$*/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test]'
+	@touch $@
+
+# pip has no option for the lowest versions, uv has. The oldest Python, or one up to 3.12: later ones have no wheels of
+# some of them.
 $(LOWEST)/.installed: pyproject.toml | $(BIN)/python
 	@echo "Installing the lowest allowed versions into $(LOWEST)"
-	@rm -rf $(LOWEST) && $(BIN)/python -m venv $(LOWEST)
+	@rm -rf $(LOWEST) && $(or $(call python,$(firstword $(PYTHONS))),$(BIN)/python) -m venv $(LOWEST)
 	@$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check uv
 	@$(LOWEST)/bin/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct --editable '.[test]'
 	@touch $@
