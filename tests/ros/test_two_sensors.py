@@ -55,11 +55,11 @@ def test_a_wrench_topic_falls_silent_under_a_push_and_the_arm_goes_on_with_the_o
     try:
         arm.bring_up()
         begin = time.monotonic()
-        arm.push([0, FORCE, 0, 0, 0, 0], 1.2, ends=False)
+        arm.push([0, FORCE, 0, 0, 0, 0], 2.0, ends=False)
         relay.wrench_on = False
         arm.push([0, FORCE, 0, 0, 0, 0], 1.6)
-        assert steady_speed(arm.joints, begin + 0.8, begin + 1.2) == pytest.approx(SPEED, rel=0.05)
-        assert steady_speed(arm.joints, begin + 1.9, begin + 2.7) == pytest.approx(SPEED, rel=0.05)
+        assert steady_speed(arm.joints, begin + 0.8, begin + 2.0) == pytest.approx(SPEED, rel=0.05)
+        assert steady_speed(arm.joints, begin + 2.6, begin + 3.6) == pytest.approx(SPEED, rel=0.05)
         assert arm.state()["mode"] == "active", arm.state()
         assert f"the first force sensor is silent: only the second force sensor ({SECOND})" in arm.state()["reason"]
         relay.wrench_on = True
