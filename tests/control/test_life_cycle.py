@@ -142,6 +142,21 @@ def test_a_streamed_twist_that_is_not_renewed_ends(bench):
     assert not b.controller.sample["reference_twist"].any()
 
 
+def test_a_twist_that_comes_too_late_moves_nothing(bench):
+    b = bench().active()
+    b.controller.set_reference_twist([0.05, 0, 0, 0, 0, 0], valid_for=0.0)
+    assert np.abs(b.run(0.3)).max() < 1e-6
+    assert not b.controller.sample["reference_twist"].any()
+
+
+def test_a_twist_does_not_outlive_a_cycle_without_a_time(bench):
+    b = bench().active()
+    b.controller.set_reference_twist([0.05, 0, 0, 0, 0, 0], valid_for=10.0)
+    b.controller.sample["dt"] = np.nan
+    b.controller.update()
+    assert not b.controller.sample["reference_twist"].any()
+
+
 @pytest.mark.parametrize("method", ["set_reference_twist", "set_reference_wrench"])
 @pytest.mark.parametrize("value", [[np.nan] + [0.0] * 5, [0.0] * 5])
 def test_references_that_are_not_six_finite_numbers_are_refused(bench, method, value):

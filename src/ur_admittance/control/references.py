@@ -15,6 +15,7 @@ from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.given import number
 from ur_admittance.model.frames import is_rotation
 
+TWIST = Leader.TWIST  # looked up once: it is asked for in every cycle
 REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
 
 
@@ -36,7 +37,7 @@ class References:
         self._twist[:] = finite(twist, (6,), "reference twist")
         self._target_id[0] = 0
         self._left = valid_for
-        self.leader = Leader.TWIST
+        self.leader = TWIST
 
     def set_wrench(self, wrench: ArrayLike) -> None:
         self._wrench[:] = finite(wrench, (6,), "reference wrench")
@@ -65,9 +66,9 @@ class References:
 
     def let_time_pass(self) -> None:
         """Before each tick: velocities that are not renewed end."""
-        if self._left > 0.0:
+        if self.leader is TWIST:
             self._left -= self._dt[0]
-            if self._left <= 0.0:
+            if not self._left > 0.0:  # NaN too
                 self._twist[:] = 0.0
                 self.leader = Leader.SILENT
 
