@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.params import Parameters, preset
-from ur_admittance.params.own_motion import own_motion_of
+from ur_admittance.params.own_motion import moves_more, own_motion_of
 
 SAID = re.compile(
     r"(moves along|turns about) ([+-])([xyz]) at up to (\S+) (?:m|rad)/s until it is pushed back with (\S+) Nm?"
@@ -59,3 +59,38 @@ def test_an_axis_that_is_off_does_not_move():
     wrench, enabled = [0.0, 0.0, 10.0, 0.0, 0.0, 0.0], [True, True, False, True, True, True]
     changes = {"admittance.desired_wrench": wrench, "admittance.enabled_axes": enabled}
     assert own_motion_of(Parameters().changed(changes)) == ""
+
+
+PRESSING = Parameters().changed(
+    {"admittance.desired_wrench": [0, 0, 10, 0, 0, 0], "admittance.stiffness": [0, 0, 100, 0, 0, 0]}
+)
+
+
+@pytest.mark.parametrize(
+    ("change", "more"),
+    [
+        ({}, False),
+        ({"admittance.desired_wrench": [0, 0, 5, 0, 0, 0]}, False),  # slower
+        ({"admittance.desired_wrench": [0, 0, 20, 0, 0, 0]}, True),
+        ({"admittance.desired_wrench": [0, 0, -5, 0, 0, 0]}, True),  # the other way
+        ({"admittance.desired_wrench": [0, 0, 10, 0, 0, 0.5]}, True),  # about another axis, too
+        ({"admittance.damping": [300] * 6}, False),
+        ({"admittance.damping": [20] * 6}, True),
+        ({"admittance.stiffness": [0] * 6}, True),  # the spring that held it is gone
+        ({"admittance.stiffness": [0, 0, 200, 0, 0, 0]}, False),
+        ({"admittance.stiffness": [50, 0, 100, 0, 0, 0]}, False),  # of an axis that stands
+        ({"control_frame": "tcp"}, True),  # another direction
+        ({"control_frame": "task", "task_rotation": [0, 1, 0]}, True),
+        ({"admittance.mass": [4] * 6, "admittance.damping": [64] * 6}, False),
+        ({"admittance.enabled_axes": [True, True, False, True, True, True]}, False),
+    ],
+)
+def test_more_motion_than_now_is_noticed_whatever_causes_it(change, more):
+    assert moves_more(PRESSING, PRESSING.changed(change)) == more
+
+
+def test_more_force_on_a_force_axis_is_more_although_the_approach_is_as_fast():
+    now = preset("surface_following")
+    wrench = [2 * value for value in now.admittance.desired_wrench]
+    assert moves_more(now, now.changed({"admittance.desired_wrench": wrench}))
+    assert not moves_more(now.changed({"admittance.desired_wrench": wrench}), now)

@@ -97,7 +97,8 @@ def demo(shared_demo):
     defaults = Parameters().flat()
     names = ("mass", "damping_ratio", "stiffness", "desired_wrench", "force_axes")
     values = {f"admittance.{name}": defaults[f"admittance.{name}"] for name in names}
-    shared_demo.send({"set": {**values, "safety.max_force": 100.0}})
+    values |= {name: defaults[name] for name in ("safety.max_force", "max_linear_velocity")}
+    shared_demo.send({"set": values})
     if shared_demo.mode == 3:
         shared_demo.send({"request": "reset_fault"})
         eventually(lambda: shared_demo.mode == 0)

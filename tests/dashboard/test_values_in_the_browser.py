@@ -60,6 +60,7 @@ def test_a_number_is_sent_when_it_is_complete_or_not_at_all(demo, visit, eventua
     tab.mouse.up()
     field.press("Control+a")
     tab.keyboard.type("0.5", delay=300)
+    tab.locator("canvas").first.dispatch_event("pointerdown", {"pointerType": "touch"})  # a finger that scrolls
     assert demo.changes == first
     tab.keyboard.press("Tab")
     eventually(lambda: demo.parameter("admittance", "mass")[:3] == [0.5, 8.0, 8.0])
@@ -119,6 +120,15 @@ def test_what_makes_the_arm_move_by_itself_is_asked_as_often_as_it_is_wanted(dem
     press(tab, "Undo")
     answer("Let it move")
     eventually(lambda: wrench() == -2.0)
+    press(tab, "Bouncy")
+    answer("Cancel")  # with less damping it would be faster
+    assert demo.parameter("admittance", "damping_ratio")[2] == 0.8
+    press(tab, "Bouncy")
+    tab.get_by_text("The arm will move by itself").first.wait_for()
+    demo.send({"set": {"max_linear_velocity": 0.01}})  # what was asked is not what would come now
+    press(tab, "Let it move")
+    tab.get_by_text("other values changed while the question stood").first.wait_for()
+    assert demo.parameter("admittance", "damping_ratio")[2] == 0.8
 
 
 def test_a_preset_that_moves_by_itself_asks_first_and_values_come_as_a_file(demo, visit, press, eventually):

@@ -7,13 +7,11 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-
 from ur_admittance.dashboard.clients import Clients
 from ur_admittance.dashboard.loop_link import LoopLink, OnAnswer
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
-from ur_admittance.params.own_motion import own_motion_of, own_speeds_of
+from ur_admittance.params.own_motion import moves_more, own_motion_of
 from ur_admittance.params.table import Row, rows
 from ur_admittance.runtime.mailbox import Answer
 
@@ -96,14 +94,11 @@ class Tuner:
             return ""
 
     def _moves_more(self, changes: Flat) -> bool:
-        """Whether the arm would move by itself in another direction than now, or faster."""
-        if self.parameters is None:
-            return False
+        """Whether the arm would move by itself more than now, or in another way."""
         try:
-            now, then = own_speeds_of(self.parameters), own_speeds_of(self.parameters.changed(changes))
+            return self.parameters is not None and moves_more(self.parameters, self.parameters.changed(changes))
         except UrAdmittanceError:  # the controller will refuse them
             return False
-        return bool(np.any((then != 0.0) & ((then * now <= 0.0) | (np.abs(then) > np.abs(now)))))
 
     def _present(self, changes: Flat) -> Flat:
         """What they would replace; an automatic zero changes the bias by itself, and moves nothing."""
@@ -113,12 +108,12 @@ class Tuner:
         motion, replaced = self._motion_of(changes), self._present(changes)
 
         def agreed() -> None:
-            if self._present(changes) == replaced:
+            if self._present(changes) == replaced and self._motion_of(changes) == motion:
                 send()
             else:
                 self.clients.tell(client, "Not changed", "other values changed while the question stood.", False)
 
-        if motion not in ("", self.motion):
+        if self._moves_more(changes):
             text = f"With these values, {motion}."
             self.question(client, "The arm will move by itself", text, "Let it move", agreed)
         else:

@@ -184,7 +184,7 @@ class Panel:
             if answer.accepted and self._simulated_only[0].visible:
                 self._push(client, "right" if beyond else "left")
 
-        self._tuner.change(feel_changes(name, self._tuner.flat), then_push)
+        self._tuner.change_if_agreed(client, feel_changes(name, self._tuner.flat), then_push)
 
     def _back(self, client: Any, button: str) -> str:
         told = self._tuner.tell(client, button, also_good=True)

@@ -32,10 +32,15 @@ def own_motion_of(parameters: Parameters) -> str:
     return own_motion(_record(parameters))
 
 
-def own_speeds_of(parameters: Parameters) -> NDArray[np.float64]:
-    """Speed along and about each control axis without a push, at most (6,) [m/s, rad/s]."""
-    params = _record(parameters)
-    return np.array([_speed(params, i) if params["enabled"][i] else 0.0 for i in range(6)])
+def moves_more(now: Parameters, then: Parameters) -> bool:
+    """Whether without a push the arm would move by itself where it does not now: about another axis or the other way,
+    faster, with more force, along axes that were turned, or farther because a spring became softer."""
+    a, b = _record(now), _record(then)
+    speed_a, speed_b = _speeds(a), _speeds(b)
+    more = (speed_a * speed_b <= 0.0) | (np.abs(speed_b) > np.abs(speed_a))
+    more |= (np.abs(b["desired_wrench"]) > np.abs(a["desired_wrench"])) | (b["stiffness"] < a["stiffness"])
+    turned = any(not np.array_equal(x, y) for x, y in zip(_axes(a), _axes(b), strict=True))
+    return bool(np.any((speed_b != 0.0) & (more | turned)))
 
 
 def _record(parameters: Parameters) -> Any:
@@ -43,6 +48,16 @@ def _record(parameters: Parameters) -> Any:
     record = new(PARAMS)[0]
     fill(record, parameters, robot_model("ur5e"))
     return record
+
+
+def _axes(params: Any) -> tuple[Any, ...]:
+    """On what the directions of the control axes depend."""
+    return params["control_frame"], params["R_base_task"], params["chain_rotation"][6]
+
+
+def _speeds(params: Any) -> NDArray[np.float64]:
+    """Along and about each control axis without a push, at most (6,) [m/s, rad/s]."""
+    return np.array([_speed(params, i) if params["enabled"][i] else 0.0 for i in range(6)])
 
 
 def _speed(params: Any, i: int) -> float:
