@@ -151,3 +151,21 @@ def test_run_with_robot_ros_makes_the_arm_compliant_and_ends_with_a_report(proce
     log = read_log(path)
     assert replay(log).exact
     assert np.abs(log.ticks["command"]["twist"][:, 1]).max() > 0.05
+
+
+def test_a_loop_that_fails_under_run_is_told_and_is_an_exit_code(processes, setup_of, tmp_path):
+    (tmp_path / "stage_that_fails.py").write_text(
+        "class Fails:\n    behind, cycles = False, 0\n    def start(self, controller, command): ...\n"
+        "    def update(self):\n        self.cycles += 1\n"
+        "        if self.cycles > 300: raise RuntimeError('camera gone')\n"
+    )
+    processes.start("sim_node")
+    setup = setup_of(processes)
+    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "ros", "--yes", "--duration", "4"]
+    command += ["--stage", "stage_that_fails:Fails"]
+    process = processes.start_command(command, "run", {"PYTHONPATH": str(tmp_path)})
+    setup.wait_for(timeout=90.0)
+    assert process.wait(timeout=90) == 1, process.log.read_text()
+    text = process.log.read_text()
+    assert "camera gone; the arm was stopped" in text
+    assert "cycles; ended: failed while" in text

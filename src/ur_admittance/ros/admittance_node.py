@@ -71,6 +71,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.told_to_end = threading.Event()
         self.arm: CompliantArm | None = None  # while configured
         self.report: LoopReport | None = None  # of the last loop
+        self.failure = ""  # why it ended by itself
         self._futile: Path | None = None  # recording of an attempt to start by itself that failed
         self.search = RobotSearch(self, float(self.option("startup_timeout")))
         self.sensor = SensorWatch(self)
@@ -115,7 +116,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self._orders.clear()
         if arm is not None:
             arm.close()
-            self.report = arm.thread.report
+            self.report, self.failure = arm.thread.report, arm.thread.failure
 
     finish = cleanup  # at the end of the process
 

@@ -104,6 +104,7 @@ class ControlThread:
                 **self._options,
             )
         except Exception as error:
+            self.report = getattr(error, "report", None)  # of a LoopError
             self.failure = str(error) or type(error).__name__
             self._options["say"](traceback.format_exc())
         self._begun.set()

@@ -15,8 +15,8 @@ OWN = ("activate", "duration")  # of the program
 
 
 def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) -> int:
-    """Configured and activated by itself; options: of the node. Returns the exit code; 1: it ended in a fault, or the
-    recording is incomplete."""
+    """Configured and activated by itself; options: of the node. Returns the exit code; 1: it ended in a fault, the loop
+    failed, or the recording is incomplete."""
     for name, value in options.items():
         if name in OPTIONS:
             default, _, *bounds = OPTIONS[name]
@@ -32,8 +32,10 @@ def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) 
         return nodes[-1]
 
     code = run(make, [])
-    report = nodes[0].report if nodes else None
-    if report is None:
-        return code
-    say(str(report))
-    return code or int(report.mode == Mode.FAULT or bool(report.recording_problem))
+    report, failure = (nodes[0].report, nodes[0].failure) if nodes else (None, "")
+    if failure:
+        say(failure)
+    if report is not None:
+        say(str(report))
+        failure = failure or report.recording_problem
+    return code or int(bool(failure) or (report is not None and report.mode == Mode.FAULT))
