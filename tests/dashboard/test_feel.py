@@ -72,6 +72,11 @@ def test_the_page_tells_of_a_force_sensor_that_was_dropped():
     assert "silent" not in status_html(command, "active", "ur5e", "")
 
 
+def test_the_page_tells_of_a_recording_that_has_ended():
+    page = status_html(new(COMMAND)[0], "inactive", "ur5e", "", warning="recording to a.mcap ended: <disk> full")
+    assert "recording to a.mcap ended: &lt;disk&gt; full" in page
+
+
 def test_the_page_says_what_the_arm_does_by_itself():
     command = new(COMMAND)[0]
     command["mode"] = Mode.ACTIVE

@@ -33,6 +33,7 @@ class Seen:
     worst_period: float  # since the last look [s]
     worst_latency: float  # [s]
     reason: str
+    warning: str  # what people should know besides, such as a recording that has ended
     model: str
     rate: float  # [Hz]
     parameters: Parameters
@@ -91,7 +92,8 @@ class LoopLink:
         if self._about is None:
             return None
         loop = records["loop"]
-        return Seen(record, float(loop["period"].max()), float(loop["latency"].max()), reader.reason(), *self._about)
+        period, latency = float(loop["period"].max()), float(loop["latency"].max())
+        return Seen(record, period, latency, reader.reason(), reader.warning(), *self._about)
 
     def _open(self) -> TelemetryReader | None:
         now = time.monotonic()

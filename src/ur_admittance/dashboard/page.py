@@ -131,6 +131,7 @@ class LivePage:
                 leader,
                 self._panel.motion,
                 self._panel.unlocked,
+                seen.warning,
             )
             locked = command["hindrance"] == Status.PROTECTIVE_STOP
             self._panel.offer_unlock(bool(locked) and not self._simulated)

@@ -46,8 +46,10 @@ def status_html(
     leader: int = Leader.NOBODY,
     motion: str = "",
     unlocked: bool = False,
+    warning: str = "",
 ) -> str:
-    """motion: what the arm does without a push (params/own_motion.py). unlocked: the robot, by somebody on the page."""
+    """motion: what the arm does without a push (params/own_motion.py). unlocked: the robot, by somebody on the page.
+    warning: what to know besides."""
     mode = Mode(int(command["mode"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
     if mode == Mode.ACTIVE and leader != Leader.NOBODY:
@@ -60,12 +62,13 @@ def status_html(
         second += f" {motion[:1].upper()}{motion[1:]}."
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS
+    alarm = f'<div style="font-size:0.86em;color:#c92a2a">{escape(warning)}</div>' if warning else ""
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
     return (
         f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};'
         'background:rgba(128,128,128,.09);border-radius:6px;padding:7px 10px;line-height:1.4">'
         f'<div data-mode="{mode.name}" style="font-weight:600">{escape(first)}</div>'
-        f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>'
+        f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>{alarm}'
         f'<div style="font-size:0.76em;opacity:.65">{dot}{escape(model.upper())} {escape(recording)}</div></div>'
     )
 

@@ -226,7 +226,6 @@ def record(name: str, path: str | Path) -> str:
     signal.signal(signal.SIGTERM, lambda number, frame: stop.append(number))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C ends the controller; its last cycles belong in the file
     with TelemetryReader(name) as reader:
-        warn(name, "")  # that of an earlier recording does not hold for this one
         sys.stdout.write("recording\n")
         sys.stdout.flush()
         log: LogWriter | None = None
