@@ -89,7 +89,7 @@ def active(name):
         yield telemetry, command
 
 
-def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
+def test_a_protective_stop_is_left_by_unlocking_and_a_reset_and_each_stop_says_why(emulator, run):
     process, name = run
     with active(name) as (_, command):
         emulator.tell("protective stop")
@@ -109,9 +109,13 @@ def test_a_protective_stop_is_left_by_unlocking_and_a_reset(emulator, run):
         emulator.tell("push 0 20 0 0 0 0")
         until(lambda: np.linalg.norm(command()["twist"][:3]) > 0.02)
         emulator.tell("push 0 0 0 0 0 0")
+        emulator.dashboard("stop")  # of the program, on the pendant
+        until(lambda: command()["mode"] == Mode.FAULT)
     process.terminate()
     output, _ = process.communicate(timeout=20)
-    assert process.returncode == 0, output
+    assert process.returncode == 1, output  # in a fault
+    assert "Why: the robot is in a protective stop." in output
+    assert "Why: the control program on the robot has ended." in output
 
 
 def test_a_clamped_arm_goes_back_on_request_then_reset_and_activation_work(emulator, run):

@@ -93,7 +93,7 @@ def drive_rtde(
     say = options.get("say", lambda text: None)
     _check_geometry(controller, robot, say)
     controller.expect_load()
-    doubt = ""
+    doubt = why = ""
     retry = Retry()
     if activate:
         retry.start(Mode.INACTIVE, controller.activate)
@@ -117,11 +117,16 @@ def drive_rtde(
         return "connected to the robot again; the fault is being reset, then the arm can be activated"
 
     def each_tick(controller: Any) -> bool | None:
-        nonlocal doubt
+        nonlocal doubt, why
         retry.on_tick(controller)
         if robot.doubt != doubt:
             doubt = robot.doubt
             say(doubt or "Our tool pose and the robot's agree again.")
+        reason = robot.reason if controller.mode == Mode.FAULT else ""
+        if reason != why:
+            why = reason
+            if why:
+                say(f"Why: {why}.")
         return None if on_tick is None else on_tick(controller)
 
     options |= {"handlers": {"request": request}, "on_tick": each_tick}
