@@ -136,6 +136,15 @@ def test_of_two_processes_one_compiles_and_all_find_the_result(short_list, tmp_p
     assert misses == "0"
 
 
+def test_what_could_not_be_compiled_is_told_and_tried_again(short_list, tmp_path):
+    code = PREPARE.replace("flush=True))", "flush=True), ['ur_admittance.errors:nothing'])")
+    for _ in range(2):
+        output = finished(start(code, tmp_path / "c", str(short_list)))
+        assert output.endswith("some parts could not be compiled: that goes on in this process, for up to a minute\n")
+    [mark] = (tmp_path / "c").glob("*.compiled")
+    assert mark.name.startswith("controller.")
+
+
 def test_ctrl_c_ends_the_compiling_processes_too(short_list, tmp_path):
     process = start(PREPARE, tmp_path / "c", str(short_list))
     workers = workers_of(process)

@@ -19,6 +19,7 @@ from ur_admittance.core import contact_record, known_record, records, shapes_rec
 
 ROOT = "ur_admittance."
 FILE = Path(__file__).with_name("parts.txt")
+FAILED = "!"  # before the name of a part that could not be compiled
 SCALARS = {"f": types.float64, "i": types.int64, "b": types.boolean}
 
 

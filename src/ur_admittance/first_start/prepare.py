@@ -20,7 +20,7 @@ from typing import IO, Any
 
 from ur_admittance.core.compile import cache_folder, stamp
 from ur_admittance.core.records import PLAIN
-from ur_admittance.first_start.parts import all_parts
+from ur_admittance.first_start.parts import FAILED, all_parts
 
 MOST_WORKERS = 4  # more find nothing to do: parts wait for the parts that they call
 ONE_OTHER = 5.0  # [s] of one core for a part that is not in the list
@@ -77,9 +77,12 @@ def prepare(tell: Tell = lambda progress: None, others: Sequence[str] = ()) -> N
         with (cache_folder / "compiling.lock").open("w") as lock:
             _wait_for(lock, tell)
             missing = _missing(others)
-            _compile([name for names in missing.values() for name in names], tell)
-            for mark in missing:
-                mark.touch()
+            failed = _compile([name for names in missing.values() for name in names], tell)
+            for mark, names in missing.items():
+                if not failed.intersection(names):
+                    mark.touch()
+            if failed:  # and tried again at the next start
+                tell("some parts could not be compiled: that goes on in this process, for up to a minute")
     except OSError as error:
         tell(f"compiling the controller goes on in this process, for about a minute ({error})")
 
@@ -106,8 +109,9 @@ def _missing(others: Sequence[str]) -> dict[Path, list[str]]:
     return {mark: names for mark, names in marks.items() if not mark.exists()}
 
 
-def _compile(names: Sequence[str], tell: Tell) -> None:
-    plan = Plan(names)
+def _compile(names: Sequence[str], tell: Tell) -> set[str]:
+    """Returns those that could not be compiled."""
+    plan, failed = Plan(names), set()
     if plan.todo:
         count = min(cores(), MOST_WORKERS)
         began = time.monotonic()
@@ -121,11 +125,14 @@ def _compile(names: Sequence[str], tell: Tell) -> None:
                     line = key.data.stdout.readline()
                     if not line:
                         raise ChildProcessError("a process that compiles has ended")
-                    name = line.decode(errors="replace").strip()
+                    answer = line.decode(errors="replace").strip()
+                    name = answer.removeprefix(FAILED)
                     if name in plan.running:  # else a line that something else in that process has printed
                         plan.finish(name)
+                        failed |= {name} if answer != name else set()
                         free.append(key.data)
                         tell(plan.progress(time.monotonic() - began, count))
+    return failed
 
 
 class Plan:

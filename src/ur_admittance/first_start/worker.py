@@ -14,7 +14,7 @@ from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.registry import cpu_target
 from numba.core.runtime.nrt import rtsys
 
-from ur_admittance.first_start.parts import all_parts
+from ur_admittance.first_start.parts import FAILED, all_parts
 
 SELDOM = (50_000, 20, 100)  # Python's garbage collector: with its own thresholds a ninth of the time, for 20 MB
 
@@ -64,9 +64,11 @@ def main() -> None:
         name = line.strip()
         try:
             compile_part(name)
+            mark = ""
         except Exception as error:  # compiled again where it is needed, which tells what is wrong
             sys.stderr.write(f"{name}: {error}\n")
-        sys.stdout.write(f"{name}\n")
+            mark = FAILED
+        sys.stdout.write(f"{mark}{name}\n")
         sys.stdout.flush()
 
 
