@@ -1,6 +1,7 @@
 """Wrong kinds, lengths and values at the front door: each is refused in one sentence of the package's own errors."""
 
 import math
+import os
 from functools import cache
 
 import numpy as np
@@ -108,7 +109,7 @@ REFUSED = {
     "simulate: cases[0] = 'push': must be a Case": lambda: ua.simulate(["push"]),
     "simulate: threads = '2': must be a whole number >= 1": lambda: ua.simulate([], threads="2"),
     "controller = None: must be an AdmittanceController": lambda: ua.run(None, None),
-    "robot = a World: must be an arm, such as SimulatedRobot(World('ur5e'))": lambda: ua.run(controller(), world()),
+    "robot = a World: has no clock(); must be an object such as Sim": lambda: ua.run(controller(), world()),
     "duration = '2s': must be a number": lambda: run(duration="2s"),
     "duration = -1 s: must be >= 0": lambda: run(duration=-1),
     "duration = nan s: must be >= 0": lambda: run(duration=NAN),
@@ -118,6 +119,21 @@ REFUSED = {
     "valid_for = 'long': must be a number": lambda: controller().set_reference_twist([0] * 6, valid_for="long"),
     "target position = 'home': must be numbers": lambda: controller().set_target_pose("home", np.eye(3)),
 }  # fmt: skip
+
+
+def test_an_arm_of_ones_own_needs_only_the_documented_methods():
+    arm = ua.SimulatedRobot(world())
+    arm.connect()
+    names = ("connect", "clock", "read", "write", "stop", "zero_ft_sensor", "close")
+    own = type("Own", (), {name: staticmethod(getattr(arm, name)) for name in names})()
+    assert ua.run(controller(), own, duration=0.01).ticks == 5
+
+
+def test_what_numpy_and_the_system_give_is_accepted(tmp_path):
+    assert ua.CartesianPath([[0.0, 0.0, 0.1]], np.array(0.05)).speed == 0.05
+    (tmp_path / "p.yaml").write_text("/**:\n  ros__parameters:\n    control_rate: 250.0\n")
+    [entry] = os.scandir(tmp_path)
+    assert ua.load_parameters(entry).control_rate == 250.0
 
 
 @pytest.mark.parametrize("sentence", REFUSED)

@@ -2,7 +2,9 @@
 one sentence that names it, instead of failing somewhere in the depths."""
 
 import math
+import os
 import reprlib
+from collections.abc import Iterable
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -30,6 +32,8 @@ def number(
     error: Error = ParameterError,
 ) -> None:
     """At least `low`, or above it; infinite: that will do, too. NaN never does."""
+    if isinstance(given, np.ndarray) and given.ndim == 0:
+        given = given.item()
     bounds = [] if math.isinf(low) else [f"{'>' if above else '>='} {low:g}"]
     allowed = " and ".join([*bounds, *([] if infinite else ["finite"])])
     if isinstance(given, bool) or not isinstance(given, Real):
@@ -75,9 +79,16 @@ def kind(name: str, given: Any, kinds: type | tuple[type, ...], example: str, er
         raise error(f"{name} = {_shown(given)}: must be {example}.")
 
 
+def methods(name: str, given: Any, wanted: Iterable[str], example: str, error: Error = ParameterError) -> None:
+    """An object that has these; example: one that has."""
+    for method in wanted:
+        if not callable(getattr(given, method, None)):
+            raise error(f"{name} = {_shown(given)}: has no {method}(); must be an object such as {example}.")
+
+
 def file(name: str, given: Any, error: Error = ParameterError) -> Path:
     """The path of a file, which need not exist."""
-    kind(name, given, (str, Path), "the path of a file", error)
+    kind(name, given, (str, os.PathLike), "the path of a file", error)
     return Path(given)
 
 

@@ -44,7 +44,7 @@ def run(
     the pace itself. In real time other programs on this machine see the controller under `name`: the page, a client.
     """
     given.kind("controller", controller, AdmittanceController, "an AdmittanceController")
-    given.kind("robot", robot, Robot, "an arm, such as SimulatedRobot(World('ur5e')) or RtdeRobot(address, 'ur5e')")
+    given.methods("robot", robot, ("clock", "read", "write", "stop"), "SimulatedRobot(World('ur5e'))")
     if duration is not None:
         given.number("duration", duration, "s")
     path = None if log is None else given.file("log", log, LogError)
