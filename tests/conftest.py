@@ -11,9 +11,12 @@ settings.register_profile("default", deadline=None)
 settings.load_profile("default")
 
 
-# A script starts its background jobs with SIGINT ignored, and their children inherit that. Tests of Ctrl-C need it.
+# A script starts its background jobs with SIGINT ignored, nohup with SIGHUP, and their children inherit that. Tests of
+# Ctrl-C and of a closed terminal need them.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+if signal.getsignal(signal.SIGHUP) == signal.SIG_IGN:
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 def skip_or_fail(sentence: str) -> None:
