@@ -9,11 +9,14 @@ import pytest
 from tests.paths import CORNERS, along
 
 from ur_admittance.apps.stages import build_stages
+from ur_admittance.cli.run import _moves_alone
 from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoother
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import ParameterError
+from ur_admittance.params import Parameters
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
+from ur_admittance.runtime.telemetry.writer import TelemetryWriter
 
 
 @pytest.fixture
@@ -42,6 +45,23 @@ def test_names_lead_to_stages_with_their_options(folder):
     assert isinstance(smoother, Smoother)
     assert isinstance(follower, JointFollower)
     assert [stage.behind for stage in (path, wave, smoother, follower)] == [False, False, True, True]
+
+
+def test_points_may_be_separated_by_commas(folder):
+    (folder / "points.csv").write_text("# x, y, z\n" + "".join(f"{x}, {y},{z}\n" for x, y, z in CORNERS))
+    [path] = build_stages(["path:points.csv,speed=0.05"])
+    assert np.array_equal(path.points, CORNERS)
+
+
+@pytest.mark.parametrize(
+    ("stages", "said"),
+    [
+        (["smoother", "follower"], ""),
+        (["path:points.txt,speed=0.05", "follower"], "led by the stage path:points.txt,speed=0.05"),
+    ],
+)
+def test_only_a_stage_in_front_of_the_law_is_said_to_move_the_arm(folder, stages, said):
+    assert _moves_alone(Parameters(), build_stages(stages), stages) == said
 
 
 @pytest.fixture
@@ -87,6 +107,13 @@ def test_the_command_line_refuses_it_before_anything_is_loaded():
     done = call("--robot", "192.0.2.1", "--stage", "folower")
     assert done.returncode == 2
     assert done.stderr.startswith("ur-admittance: stage 'folower': is unknown")
+
+
+def test_a_name_that_is_taken_is_refused_before_an_arm_is_looked_for(name):
+    with TelemetryWriter(name):
+        done = call("--robot", "192.0.2.1", "--yes", "--name", name)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"ur-admittance: a controller named '{name}' is already running")
 
 
 def test_the_simulated_arm_of_the_command_line_goes_along_a_path(folder, name):

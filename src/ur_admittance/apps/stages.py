@@ -3,7 +3,7 @@
     follower                                  JointFollower()
     follower,jerk=300                         with its options
     smoother,time=0.02                        Smoother
-    path:points.txt,speed=0.05                CartesianPath; a file with three numbers per line [m]
+    path:points.txt,speed=0.05                CartesianPath; a file with three numbers per line [m], as text or CSV
     path:points.txt,speed=0.05,relative=true
     my_package.my_module:MyStage,gain=2       your own
 
@@ -79,7 +79,8 @@ def _points(text: str, file: str) -> Any:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an empty file: the sentence of the path says it
-            return np.loadtxt(Path(file), ndmin=2, comments="#", delimiter=None)
+            lines = Path(file).read_text(encoding="utf-8").replace(",", " ").splitlines()
+            return np.loadtxt(lines, ndmin=2, comments="#")
     except OSError as error:
         raise ParameterError(f"stage {text!r}: the file {file!r} cannot be read ({error}).") from None
     except ValueError as error:

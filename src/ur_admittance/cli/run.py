@@ -52,14 +52,16 @@ def run(
     """Make an arm compliant until Ctrl-C; that slows it down and stops it.
 
     Exit code 1: it ended in a fault, or the recording is incomplete."""
-    from ur_admittance.apps.connect import second_of, source_of
+    from ur_admittance.apps.connect import need_ros, second_of, source_of
+    from ur_admittance.runtime.registry import check_free
 
+    check_free(name)
     loaded = parameters_from(preset)
     parameters = loaded.changed(assignments(set_ or []))
     source_of(loaded, parameters.sensor.source or "builtin")
     link = assignments(connection or []) | chosen_client(robot, client)
     stages = _stages(stage or [])
-    alone = _moves_alone(parameters, stage or [])
+    alone = _moves_alone(parameters, stages, stage or [])
     options: dict[str, Any] = {
         "name": name,
         "log": log,
@@ -79,6 +81,8 @@ def run(
         compile_first()
         _report(run_simulated(model, parameters, **options))
         return
+    if robot == "ros":
+        need_ros()  # before anything is asked
     if robot == "ros" and measure:
         raise RobotError("--measure-response: with ros use `ur-admittance measure-response --robot ros` first.")
     if second:
@@ -119,11 +123,12 @@ def _stages(names: list[str]) -> list[Any]:
     return build_stages(names)
 
 
-def _moves_alone(parameters: "Parameters", stages: list[str]) -> str:
+def _moves_alone(parameters: "Parameters", stages: list[Any], names: list[str]) -> str:
     """What will move the arm although nobody pushes it; empty: nothing."""
     from ur_admittance.params.own_motion import own_motion_of
 
-    led = f"the stages {', '.join(stages)} lead it" if stages else ""
+    leading = [name for stage, name in zip(stages, names, strict=True) if not stage.behind]
+    led = f"led by the {'stage' if len(leading) == 1 else 'stages'} {', '.join(leading)}" if leading else ""
     return "; ".join(words for words in (own_motion_of(parameters), led) if words)
 
 
@@ -154,9 +159,6 @@ def _run_ros(
     parameters: "Parameters", name: str, log: Path | None, dashboard: bool, link: dict[str, Any], **options: Any
 ) -> int:
     """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
-    from ur_admittance.apps.connect import need_ros
-
-    need_ros()
     from ur_admittance.ros.program import run_ros
 
     options |= {**link, "controller_name": name, "log": str(log or ""), "dashboard": dashboard}

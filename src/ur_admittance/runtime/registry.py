@@ -45,6 +45,13 @@ def already_running(name: str) -> str:
     return f"a controller named {name!r} is already running; stop it or choose another name"
 
 
+def check_free(name: str) -> None:
+    """UrAdmittanceError: no name, or that of a controller that runs."""
+    shared_file(name, "telemetry")
+    if name in running_controllers():
+        raise UrAdmittanceError(already_running(name))
+
+
 def own(descriptor: int) -> bool:
     """Mark an open file as ours until this process ends, however it ends."""
     try:
