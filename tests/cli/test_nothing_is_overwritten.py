@@ -62,6 +62,11 @@ def test_every_output_is_checked_before_the_work(folder, file, command):
     assert {path.name for path in folder.iterdir()} == {file, f"folder{ending}"}, "trying leaves nothing behind"
 
 
+@pytest.mark.parametrize("nothing", [".", "", "/"])
+def test_a_folder_is_no_calibration(nothing):
+    assert "must end with .yaml" in refusal("calibrate", "--out", nothing)
+
+
 def test_with_overwrite_a_figure_is_drawn_again(folder):
     (folder / "map.svg").write_text("of last week")
     done = CliRunner().invoke(app, ["stability", "--figure", "map.svg", "--overwrite"])

@@ -1,5 +1,7 @@
 """Dashboard answers as UR's manual for e-Series gives them: success means done."""
 
+import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -68,3 +70,11 @@ def test_a_loaded_program_plays_pauses_and_stops_and_a_log_is_on_the_disk(robot,
 def test_a_robot_that_is_shut_down_has_ended(robot) -> None:
     assert robot.dashboard("shutdown") == "Shutting down"
     assert robot.process.wait(5.0) == 0
+
+
+def test_telling_it_what_it_does_not_know_is_an_exit_code(emulator: EmulatorProcess) -> None:
+    for command, code, words in (("let go", 0, "ok"), ("bogus", 2, "could not understand 'bogus'; help lists all")):
+        line = [sys.executable, "-m", "ur_admittance.emulator", "tell", "--host", emulator.host, command]
+        done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == code
+        assert words in done.stdout + done.stderr

@@ -47,7 +47,7 @@ def calibrate(
     from ur_admittance.calibration import session
     from ur_admittance.calibration.file import check_replaced, save_calibration
 
-    picture = figure or out.with_suffix(".png")
+    picture = figure or out.parent / f"{out.stem}.png"
     if not dry_run:
         check_output("--out", out, PARAMETERS, overwrite)
         check_output("--figure", picture, PICTURES, overwrite)

@@ -17,6 +17,7 @@ class Address:
     host: str
     port: int
     token: str  # empty: none is required
+    asked: bool = True  # for this very port
 
     @property
     def url(self) -> str:
@@ -29,7 +30,7 @@ class Address:
     def sentence(self) -> str:
         """What the user must know about who can reach the page."""
         if is_loopback(self.host):
-            taken = f"; port {DEFAULT_PORT} is in use" if DEFAULT_PORT < self.port < DEFAULT_PORT + PORTS_TRIED else ""
+            taken = "" if self.asked or self.port == DEFAULT_PORT else f"; port {DEFAULT_PORT} is in use"
             return f"The page is at {self.url} (this computer only{taken})."
         return (
             f"The page is at {self.url}\n"

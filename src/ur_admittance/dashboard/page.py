@@ -44,7 +44,7 @@ class LivePage:
     ) -> None:
         warnings.simplefilter("ignore")
         own = listen(host, port)
-        self.address = Address(host, own.getsockname()[1], token_for(host, token))
+        self.address = Address(host, own.getsockname()[1], token_for(host, token), port is not None)
         self.link = link = LoopLink(name)
         gate = Gate(self.address, document(), lambda: link.alive, lambda: link.post({"request": "stop"}))
         self.server = guarded_server(gate, own)

@@ -15,7 +15,7 @@ def obey(box: Controller, command: str) -> str:
     try:
         return _around(box, words)
     except (ValueError, IndexError):
-        return f"error: could not understand {command[:80]!r}; say: emulator help"
+        return f"error: could not understand {command[:80]!r}; help lists all"
 
 
 HELP = (

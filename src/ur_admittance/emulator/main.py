@@ -62,7 +62,7 @@ def run(
     ] = 0.0,
     pace: Annotated[float, typer.Option(min=0.01, max=10.0, help="Robot seconds per real second.")] = 1.0,
     priority: Annotated[int, typer.Option(help="SCHED_FIFO priority 1 to 99, where allowed; 0: ordinary.")] = 0,
-    duration: Annotated[float | None, typer.Option(help="End after this time [s].")] = None,
+    duration: Annotated[float | None, typer.Option(min=0.0, help="End after this time [s].")] = None,
 ) -> None:
     """Run until Ctrl-C."""
     if context.invoked_subcommand is not None:
@@ -122,9 +122,12 @@ def tell(
             lines.readline()
             lines.write("emulator " + " ".join(command) + "\n")
             lines.flush()
-            typer.echo(lines.readline().strip())
+            answer = lines.readline().strip()
     except OSError as error:
         raise SimulationError(f"no emulator answers on {host}:{DASHBOARD_PORT} ({error}).") from None
+    if answer.startswith("error: "):
+        raise SimulationError(answer.removeprefix("error: "))
+    typer.echo(answer)
 
 
 def _version(text: str) -> tuple[int, int, int]:

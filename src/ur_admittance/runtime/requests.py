@@ -89,7 +89,7 @@ def apply_request(controller: Controller, value: Any) -> str:
     if value == UNLOCK:
         raise UrAdmittanceError("unlock: this program holds no connection to a robot that could be unlocked")
     if value not in REQUESTS:
-        raise UrAdmittanceError(f"request {str(value)[:40]!r} is unknown; known: {', '.join(REQUESTS)}")
+        raise UrAdmittanceError(f"request {str(value)[:40]!r} is unknown; known: {', '.join([*REQUESTS, UNLOCK])}")
     if value == "stop":  # like deactivate, in whatever mode the arm is
         controller.deactivate()
     else:

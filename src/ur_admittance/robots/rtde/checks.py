@@ -124,7 +124,7 @@ def _check_safety(dashboard: Dashboard, version: tuple[int, int, int]) -> None:
     if "PROTECTIVE" in status:
         raise RobotError(
             "the robot is in a protective stop: look for the cause, then unlock it on the pendant, or in another "
-            "terminal with `ur-admittance ask unlock` while `run` is running."
+            "terminal with `ur-admittance ask unlock` while `run` is running (and its --name, if it has one)."
         )
     if "EMERGENCY" in status:
         raise RobotError("the emergency stop is pressed: release it and start the robot.")
@@ -140,7 +140,7 @@ def _check_power(dashboard: Dashboard, power_on: bool) -> None:
     if not power_on:
         raise RobotError(
             f"the arm is not ready (robot mode {mode}): switch its power on and release the brakes on the pendant, "
-            "or allow it with power_on."
+            "or start with --connection power_on=true."
         )
     end = time.monotonic() + POWER_TIME
     while mode != "RUNNING":
@@ -159,8 +159,8 @@ def _check_program(dashboard: Dashboard, take_over: bool) -> None:
         return
     if not take_over:
         raise RobotError(
-            f"a program is running on the robot ({dashboard.ask('programState')}): stop it, or allow it to be stopped "
-            "with take_over."
+            f"a program is running on the robot ({dashboard.ask('programState')}): stop it, or let it be stopped with "
+            "--connection take_over=true."
         )
     dashboard.ask("stop")
 
