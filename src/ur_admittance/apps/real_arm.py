@@ -105,7 +105,10 @@ def drive_rtde(
         if value == UNLOCK:
             return robot.unlock()
         if value != "reset_fault" or not robot.in_trouble:
-            return apply_request(controller, value)
+            answer = apply_request(controller, value)
+            if value == "activate":
+                retry.start(Mode.INACTIVE, controller.activate)
+            return answer
         for sentence in robot.recover().sentences:
             say(sentence)
         try:
