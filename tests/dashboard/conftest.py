@@ -22,6 +22,13 @@ SMALL = "?fixedDpr=0.15"  # fewer pixels: without a graphics card the browser dr
 # Chromium without a graphics card is told so, in a notice that may cover the ball.
 NOTICES_LET_THROUGH = ".mantine-Notifications-root * { pointer-events: none !important; }"
 
+# What is typed into a page that is still being built is lost with the field.
+COMPLETE = """() => {
+  const before = window.fieldsBefore;
+  window.fieldsBefore = document.querySelectorAll("input").length;
+  return window.fieldsBefore > 0 && window.fieldsBefore === before;
+}"""
+
 
 def environment():
     return {**os.environ, "PYTHONPATH": SOURCE}
@@ -183,6 +190,7 @@ def visit(browser):
         tab.goto(url + SMALL)
         tab.add_style_tag(content=NOTICES_LET_THROUGH)
         tab.locator("[data-mode]").first.wait_for()
+        tab.wait_for_function(COMPLETE, polling=300)
         opened.append((context, tab, url))
         return tab
 

@@ -28,6 +28,8 @@ BUSY = (
     "state_patience=0.5",
     "--connection",
     "command_patience=0.4",
+    "--connection",
+    "watchdog_hz=2",
 )
 
 
