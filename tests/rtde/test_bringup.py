@@ -129,7 +129,8 @@ def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, 
     assert moved > 5.0
     assert speed < 0.1 * 1e3 * parameters.max_linear_velocity + 0.1
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", robot.host, "--preset", str(out)]
-    command += ["--connection", "watchdog_hz=2"]  # a busy computer
+    command += ["--connection", "watchdog_hz=2", "--connection", "state_patience=0.5"]  # a busy computer
+    command += ["--set", "safety.joint_state_timeout=0.5", "--set", "safety.wrench_timeout=0.5"]
     ran = subprocess.run([*command, "--duration", "0.5", "--yes"], capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "response_time is unknown" not in ran.stdout
