@@ -190,6 +190,7 @@ def test_the_reference_follows_a_desired_twist_and_a_desired_pose(arm, position)
     twist = arm.client.publisher(TwistStamped, "/admittance_node/desired_twist")
     message = TwistStamped()
     message.twist.linear.z = 0.05
+    arm.client.until(lambda: twist.get_subscription_count() > 0, 10, "a node that takes velocities")
     first = flange_pose(arm.joint_state())
     before, turn = first[:3, 3], quaternion(first[:3, :3])
     end = time.monotonic() + 1.0
