@@ -1,5 +1,6 @@
 """The command line as a person meets it: a real process, its words and its exit code."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ def run(*arguments):
         text=True,
         timeout=60,
         check=False,
+        env=dict(os.environ),  # else the width that GNU readline may have set behind Python's back is inherited
     )
 
 
