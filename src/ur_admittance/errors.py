@@ -60,6 +60,10 @@ class Unconfirmed(CalibrationError):
     """A zero that is safe only if nothing touches the tool: somebody must confirm that (zero_free_tool)."""
 
 
+class Doubt(LifecycleError):
+    """An activation that is safe only if somebody knows the force that the tool reads at rest (activate_with_load)."""
+
+
 class SimulationError(UrAdmittanceError):
     """A world or scenario that cannot be built or has diverged."""
 

@@ -53,7 +53,7 @@ def test_zeroing_is_refused_before_half_a_second_and_while_the_arm_moves():
     cell = Cell()
     cell.run(0.2)
     assert "wait half a second" in cell.refused()
-    cell.controller.activate()
+    cell.controller.activate_with_load()
     cell.run(0.4)
     cell.world.push([20, 0, 0, 0, 0, 0])
     cell.run(0.6)

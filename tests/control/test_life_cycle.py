@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.errors import CalibrationError, LifecycleError, ParameterError
+from ur_admittance.errors import CalibrationError, Doubt, LifecycleError, ParameterError
 from ur_admittance.model.frames import rotation_z
 
 NOT_YET = ("activate", "deactivate", "reset_fault", "retreat", "latch_reference", "cleanup", "zero_ft_sensor")
@@ -28,6 +28,7 @@ def test_every_action_that_does_not_fit_is_refused_and_changes_nothing(bench):
     with pytest.raises(LifecycleError, match="not in fault"):
         c.reset_fault()
     c.activate()
+    b.run(0.002)
     b.run(0.1, PUSH)
     for action in (c.activate, c.cleanup, c.reset_fault, c.retreat, c.configure):
         with pytest.raises(LifecycleError):
@@ -50,6 +51,9 @@ def test_the_whole_life(bench):
     b.run(0.5, PUSH)
     assert c.mode == Mode.INACTIVE
     assert not b.qd.any()
+    with pytest.raises(Doubt):
+        c.activate()  # the push is still there
+    b.run(0.1)
     c.activate()
     b.run(0.2, wrench_age=0.1)
     assert c.status == Status.STALE_WRENCH

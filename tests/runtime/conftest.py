@@ -22,7 +22,7 @@ PERIOD = 0.002
 @pytest.fixture
 def controller():
     """A configured controller; `activate` has been asked for."""
-    controller = AdmittanceController(robot_model("ur5e"), Parameters())
+    controller = AdmittanceController(robot_model("ur5e"), Parameters().changed({"safety.steady_force_time": 1e6}))
     controller.configure()
     controller.activate()
     return controller
@@ -30,7 +30,7 @@ def controller():
 
 @pytest.fixture
 def robot():
-    """Pushed with 20 N: with the default damping of 64 Ns/m the tool moves at 0.3 m/s."""
+    """Pushed with 20 N from its second reading on: with the default damping of 64 Ns/m the tool moves at 0.3 m/s."""
     robot = NullRobot(PERIOD)
     robot.wrench[:] = [20.0, 0.0, 0.0, 0.0, 0.0, 0.0]
     return robot

@@ -38,7 +38,7 @@ def eventful(robot, controller):
         elif count == 802:
             controller.reset_fault()
         elif count == 810:
-            controller.activate()
+            controller.activate_with_load()
         elif count == 900:
             controller.set_parameters({"control_frame": "tcp", "admittance.mass": [4.0] * 3 + [0.4] * 3})
         elif count > 1300:

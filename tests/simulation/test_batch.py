@@ -66,7 +66,7 @@ def faulty(kind):
     script.push(0.2, 2.3, [0.0, 20.0, 0.0, 0.0, 0.0, 0.0])
     script.fault(0.7, 0.5, kind)
     script.reset_fault(1.5)
-    script.activate(1.6)
+    script.activate(1.6, accept_load=True)
     return Case(script, parameters(), servo=SLOW, sensor=NOISE, seed=3)
 
 

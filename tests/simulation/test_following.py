@@ -18,7 +18,7 @@ HEAVY = Tool(mass=2.0)
 def held(softness, unknown, seconds=12.0):
     """An arm whose servo is softer than a real one's, and which does not know about a part of its load [kg]."""
     script = Script(seconds)
-    script.activate(0.02)
+    script.activate(0.02, accept_load=True)
     script.push(0.5, 0.5, [0.0, 15.0, 0.0, 0.0, 0.0, 0.0])
     servo = Servo(stiffness=tuple(softness * np.array(Servo().stiffness_of(robot_model("ur5e")))))
     servo = Servo(stiffness=servo.stiffness, payload=HEAVY.mass - unknown)
@@ -54,7 +54,7 @@ def test_an_arm_that_sags_too_far_stops_and_says_so():
 def test_an_arm_at_the_end_of_its_strength_says_so():
     """The motors of a UR3e in its home pose give up at some 35 N: no reason to blame an orientation."""
     script = Script(3.0)
-    script.activate(0.02)
+    script.activate(0.02, accept_load=True)
     one = [i == 0 for i in range(6)]
     law = {
         "admittance.force_axes": one,
@@ -70,7 +70,7 @@ def test_an_arm_at_the_end_of_its_strength_says_so():
 @pytest.mark.parametrize(("kind", "seconds"), [("frozen", 0.3), ("protective_stop", 0.3), ("frozen", 0.12)])
 def test_after_a_stop_of_the_robot_the_next_command_starts_at_the_arm(kind, seconds, record_property):
     script = Script(2.5)
-    script.activate(0.02)
+    script.activate(0.02, accept_load=True)
     script.push(0.1, 2.0, [40.0, 40.0, 0.0, 0.0, 0.0, 0.0])
     script.fault(0.7, seconds, kind)
     trace = simulate([Case(script, Parameters(), servo=Servo(delay=0.02))], threads=1)[0]

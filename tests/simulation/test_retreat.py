@@ -19,7 +19,7 @@ X_ONLY = [i == 0 for i in range(6)]
 def clamped(robot, stiffness, then, seconds=4.0):
     """Presses with 130 N, stops at 100, and stays; what happens from STOPPED on is `then`."""
     script = Script(STOPPED + seconds)
-    script.activate(0.02)
+    script.activate(0.02, accept_load=True)
     then(script)
     sensor = FtSensor(noise_force=0.1, noise_torque=0.005)
     law = {
@@ -59,7 +59,7 @@ def test_a_clamped_arm_goes_back_until_the_force_is_small_then_reset_and_activat
         script.reset_fault(STOPPED)
         script.retreat(STOPPED + 0.1, seconds)
         script.reset_fault(STOPPED + seconds + 0.2)
-        script.activate(STOPPED + seconds + 0.3)
+        script.activate(STOPPED + seconds + 0.3, accept_load=True)
         script.parameters(STOPPED + seconds + 0.25, 0)
 
     trace = clamped(robot, stiffness, then, seconds + 0.31)
@@ -144,7 +144,7 @@ def test_in_any_other_mode_the_request_does_nothing():
         script = Script(1.0)
         if asked:
             script.retreat(0.0, 1.0)
-        script.activate(0.02)
+        script.activate(0.02, accept_load=True)
         script.push(0.1, 0.6, [15.0, 5.0, 0, 0, 0, 0])
         script.deactivate(0.5)
         return simulate([Case(script, Parameters())], threads=1)[0]

@@ -1,6 +1,6 @@
 """An arm by name (`sim`, `ros`, or an address), connected and ready for slow moves and readings."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from pathlib import Path
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter, ValidationError
 
 from ur_admittance.calibration.arm import CalmArm
-from ur_admittance.errors import RobotError
+from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters, load_parameters
 from ur_admittance.runtime.robot import Robot, RobotInfo
@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from ur_admittance.robots.rtde.robot import RtdeRobot
 
 CALM_WATCHDOG_HZ = 10.0  # at 0.5 rad/s a pause of this program for 0.1 s is harmless
+ACCEPTABLE = ("load", "geometry")  # doubts that a person may have looked at: a force at rest, our tool pose
 SIMULATED_TCP = [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]  # of the simulated tool, in front of the flange
+
+
+def check_accept(accept: Collection[str]) -> None:
+    for name in accept:
+        if name not in ACCEPTABLE:
+            raise ParameterError(f"accept = {name!r}: must be one of {', '.join(ACCEPTABLE)}.", "accept")
 
 
 def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options: Any) -> Robot:

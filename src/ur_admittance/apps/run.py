@@ -1,12 +1,13 @@
 """A controller drives an arm of any kind: what `ur_admittance.run` does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from ur_admittance import given
+from ur_admittance.apps.connect import check_accept
 from ur_admittance.apps.operate import operate
 from ur_admittance.apps.real_arm import drive_rtde
 from ur_admittance.control import AdmittanceController
@@ -26,6 +27,7 @@ def run(
     *,
     duration: float | None = None,
     activate: bool = False,
+    accept: Collection[str] = (),
     on_tick: Callable[[AdmittanceController], bool | None] | None = None,
     stages: Sequence[Stage] = (),
     log: str | Path | None = None,
@@ -35,16 +37,19 @@ def run(
     """Drive a connected arm until `duration` [s] is over, on_tick returns True or Ctrl-C comes; then slow it down and
     stop it. The report says why it ended and how punctual it was.
 
-    activate: comply from the first cycle on; otherwise the arm holds still until somebody calls
-    controller.activate(). on_tick: called after every cycle. stages: run inside every cycle, in front of the law or
-    behind it (CartesianPath, JointFollower, your own). log: record to this new file (.mcap). say: told what is being
-    loaded and which real-time privileges were obtained; try print.
+    activate: comply, a UR once it was seen at rest for half a second; otherwise the arm holds still until somebody
+    calls controller.activate(). While a force at rest is unexplained, or the geometry is wrong, it holds still as well;
+    `say` and the report's reason say why. accept: what somebody has looked at: "load", "geometry".
+    on_tick: called after every cycle. stages: run inside every cycle, in front of the law or behind it (CartesianPath,
+    JointFollower, your own). log: record to this new file (.mcap). say: receives what is being loaded and which
+    real-time privileges were obtained; try print.
 
     A simulated arm runs in lock-step, as fast as the computer can, unless it was made with realtime=True; a UR sets
     the pace itself. In real time other programs on this machine see the controller under `name`: the page, a client.
     """
     given.kind("controller", controller, AdmittanceController, "an AdmittanceController")
     given.methods("robot", robot, ("clock", "read", "write", "stop"), "SimulatedRobot(World('ur5e'))")
+    check_accept(accept)
     if duration is not None:
         given.number("duration", duration, "s")
     path = None if log is None else given.file("log", log, LogError)
@@ -53,9 +58,9 @@ def run(
     in_loop: dict[str, Any] = {"duration": duration, "on_tick": on_tick, "stages": stages}
     options: dict[str, Any] = in_loop | {"log": path, "name": name, "say": say}
     if isinstance(robot, RtdeRobot):
-        return drive_rtde(controller, robot, activate=activate, **options)
+        return drive_rtde(controller, robot, activate=activate, accept=accept, **options)
     if activate:
-        controller.activate()
+        controller.activate(accept_load="load" in accept)
     clock, model = robot.clock(), controller.model.name
     if not isinstance(clock, LockstepClock):
         return operate(controller, robot, clock, model=model, **options)

@@ -1,7 +1,7 @@
 """A simulated UR made compliant in real time, open to other processes. What `demo` and `run --robot sim` do."""
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from ur_admittance.apps.interactive_world import InteractiveWorld
@@ -35,6 +35,7 @@ def run_simulated(
     name: str = registry.DEFAULT_NAME,
     environment: Environment | None = None,
     activate: bool = True,
+    accept: Collection[str] = (),
     restless: bool = False,
     choice: bool = False,
     beside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext,
@@ -64,7 +65,7 @@ def run_simulated(
         controller = AdmittanceController(arm, chosen)
         controller.configure()
         if activate:
-            controller.activate()
+            controller.activate(accept_load="load" in accept)
         with robot:
             report = operate(
                 controller,

@@ -47,15 +47,27 @@ def run(
         bool,
         typer.Option("--measure-response", help="Real arms: first swing 1.5 mm to find how late the arm responds."),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant.")] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant; doubts still count.")
+    ] = False,
+    accept: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--accept",
+            help="Activate although this is in doubt: load (a force at rest that nothing explains: the arm yields to "
+            "it), geometry (our tool pose is not the robot's). Repeatable.",
+        ),
+    ] = None,
 ) -> None:
     """Make an arm compliant until Ctrl-C; that slows it down and stops it.
 
     Exit code 1: it ended in a fault, or the recording is incomplete."""
-    from ur_admittance.apps.connect import need_ros, second_of, source_of
+    from ur_admittance.apps.connect import check_accept, need_ros, second_of, source_of
     from ur_admittance.runtime.registry import check_free
 
     check_free(name)
+    accepted = tuple(accept or ())
+    check_accept(accepted)
     loaded = parameters_from(preset)
     parameters = loaded.changed(assignments(set_ or []))
     source_of(loaded, parameters.sensor.source or "builtin")
@@ -67,6 +79,7 @@ def run(
         "log": log,
         "duration": duration,
         "activate": active,
+        "accept": accepted,
         "stages": stages,
         "beside": lambda: _watchers(name, dashboard, _what_runs(robot, model, active, dashboard, alone)),
         "say": typer.echo,
@@ -89,20 +102,24 @@ def run(
         parameters = parameters.changed({"second.source": second_of(parameters, second)})
     if robot != "ros":
         _check_report(Path(preset), robot)
-    if active and not yes:
-        _ask_first("The arm in ROS 2" if robot == "ros" else f"The arm at {robot}", parameters, measure, alone)
+    arm = "The arm in ROS 2" if robot == "ros" else f"The arm at {robot}"
+    ask = None if yes else lambda: _ask_first(arm, parameters, measure, alone)
     if robot == "ros":
+        if ask is not None and active:
+            ask()
         if sensor:
             parameters = parameters.changed({"sensor.source": source_of(parameters, sensor)})
         if stage:
             link["stages"] = stage
+        if accepted:
+            link["accept_load"] = "load" in accepted
         raise typer.Exit(_run_ros(parameters, name, log, dashboard, link, activate=active, duration=duration))
     from ur_admittance.apps.real_arm import run_real
 
     compile_first(simulation=False)
     options["connection"] = link | {"sensor": source_of(parameters, sensor or str(link.get("sensor", "")))}
     options["connection"]["second"] = parameters.second.source
-    _report(run_real(robot, model, parameters, measure=measure, **options))
+    _report(run_real(robot, model, parameters, ask=ask, measure=measure, **options))
 
 
 def _report(report: "LoopReport") -> None:

@@ -26,9 +26,11 @@ from ur_admittance.control.fusion import Fusion
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
 from ur_admittance.control.zeroing import ZeroWatch
+from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
+from ur_admittance.core.rest import SEEN
 from ur_admittance.core.tick import tick
-from ur_admittance.errors import LifecycleError
+from ur_admittance.errors import Doubt, LifecycleError
 from ur_admittance.first_start import in_words, prepare
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters
@@ -38,7 +40,9 @@ from ur_admittance.params.record import fill
 FloatArray = NDArray[np.float64]
 
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
+ACTIVATION_TIME = 0.5  # [s] for which an activation is asked for: single late cycles refuse it
 NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
+INACTIVE, OK = Mode.INACTIVE, Status.OK
 
 
 class AdmittanceController:
@@ -61,8 +65,11 @@ class AdmittanceController:
         self._request = Request.NONE
         self.references = References(self.sample)
         self._retreat_left = 0.0  # [s]
+        self._activation, self._activation_left = Request.NONE, 0.0  # asked for in every cycle for so long [s]
+        self.outside_doubt = ""  # why the arm must not comply although this controller sees no reason, in plain words
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._margin: tuple[Parameters, Margin] | None = None
+        self._too_steady = False  # the last seconds were not a hand's
         self._proven = new(PARAMS)[0]  # zero and tool when nothing was wrong
         fill(self.params, self.parameters, model)
 
@@ -79,7 +86,7 @@ class AdmittanceController:
         self._state[:] = np.zeros_like(self._state)
         self._command[:] = np.zeros_like(self._command)
         self._request = Request.NONE
-        self._retreat_left = 0.0
+        self._retreat_left = self._activation_left = 0.0
         self._zero = ZeroWatch(self.parameters.control_rate)
         self.configured = True
 
@@ -90,16 +97,36 @@ class AdmittanceController:
             raise LifecycleError(f"cleanup: the controller is {self.mode.name.lower()}; deactivate it first.")
         self.configured = False
 
-    def activate(self, start_at_arm: bool = False) -> None:
+    def activate(self, start_at_arm: bool = False, accept_load: bool = False) -> None:
         """From the next update on the arm complies. The reference is latched to the measured pose: no motion.
-        start_at_arm: so is the command; otherwise a difference that a load explains (up to 0.02 rad) is kept."""
+        start_at_arm: so is the command; otherwise a difference that a load explains (up to 0.02 rad) is kept.
+
+        A force at rest that nothing explains (a wrong payload, a contact, a drifted sensor) would move the arm although
+        nobody pushes it: refused (Doubt), or, before the first update, not obeyed; `reason` says why. accept_load: the
+        caller knows the force, and the arm may yield to it; it is ramped in."""
+        self.check_activation(accept_load)
+        self.references.begin()
+        self._activation = Request.ACTIVATE
+        self._activation |= Request.START_AT_ARM if start_at_arm else Request.NONE
+        self._activation |= Request.ACCEPT_LOAD if accept_load else Request.NONE
+        self._activation_left = ACTIVATION_TIME
+
+    def check_activation(self, accept_load: bool = False) -> None:
+        """The refusal of `activate`, if it would refuse now; nothing is changed."""
         self._need_configured("activate")
         if self.mode == Mode.FAULT:
             raise LifecycleError(f"activate: the controller is in fault ({self.reason}); reset the fault first.")
         if self.mode != Mode.INACTIVE:
             raise LifecycleError(f"activate: the controller is {self.mode.name.lower()}, must be inactive.")
-        self.references.begin()
-        self._request |= Request.ACTIVATE | (Request.START_AT_ARM if start_at_arm else Request.NONE)
+        if self.outside_doubt:
+            raise LifecycleError(f"activate: {self.outside_doubt}")
+        doubt = Status(self.state["rest_doubt"])
+        if doubt != OK and not accept_load:
+            raise Doubt(f"activate: {sentence(doubt, self.state['rest_evidence'])}. {remedy(doubt)}")
+
+    def activate_with_load(self) -> None:
+        """Like activate, by somebody who knows the force on the tool and lets the arm yield to it."""
+        self.activate(accept_load=True)
 
     def expect_load(self) -> None:
         """What presses on the tool at the next activation is let in slowly, as after a fault: for a program that has
@@ -110,8 +137,8 @@ class AdmittanceController:
     def deactivate(self) -> None:
         """Slow down inside the limits, then hold; also ends a retreat. Harmless in any mode."""
         self._need_configured("deactivate")
-        self._retreat_left = 0.0
-        self._request = (self._request & ~(Request.ACTIVATE | Request.START_AT_ARM)) | Request.DEACTIVATE
+        self._retreat_left = self._activation_left = 0.0
+        self._request |= Request.DEACTIVATE
 
     def reset_fault(self) -> None:
         """Leave the fault, inactive. Refused with the reason while the arm moves or the cause was still there."""
@@ -155,16 +182,25 @@ class AdmittanceController:
         if self._retreat_left > 0.0:
             self._retreat_left -= sample["dt"]
             self._request |= RETREAT
+        if self._activation_left > 0.0:
+            self._activation_left -= sample["dt"]
+            self._request |= self._activation
         if self.fusion is not None:
             self.fusion.update(self._params, self._sample)
+        if self._too_steady:
+            self._stop_steady(sample)
         sample["request"] = self._request
         self._request = NOTHING
         self.references.let_time_pass()
         tick(self._params, self._state, self._sample, self._command)
         if self._retreat_left > 0.0 and not self.state["retreating"]:
             self._retreat_left = 0.0
-        if self._zero.add(sample, self._params, self.command) and self.parameters.sensor.auto_zero:
-            self._auto_zero()
+        if self._activation_left > 0.0 and self.state["mode"] != INACTIVE:
+            self._activation_left = 0.0
+        if self._zero.add(sample, self._params, self.command, self.state["target_active"]):
+            if self.parameters.sensor.auto_zero:
+                self._auto_zero()
+            self._too_steady |= bool(self._zero.followed >= self.params["steady_force_time"])
 
     # -- what it is doing ---------------------------------------------------------------------------------------
 
@@ -192,6 +228,11 @@ class AdmittanceController:
     def own_motion(self) -> str:
         """What the arm does while active although nobody pushes it, by its parameters; empty: it stands."""
         return own_motion(self._latest)
+
+    @property
+    def seen_at_rest(self) -> bool:
+        """Whether the arm has stood for half a second without complying: then a force at rest is known."""
+        return bool(self.state["rest_time"] >= SEEN)
 
     @property
     def hindrance(self) -> str:
@@ -318,6 +359,13 @@ class AdmittanceController:
         record["sensor_bias"] = bias
         self._proven = record
         self._pending.append(record)
+
+    def _stop_steady(self, sample: np.void) -> None:
+        """One sample with the status that stops the arm; the next one is as the robot gave it."""
+        if sample["external_status"] == OK:
+            sample["external_status"] = Status.STEADY_FORCE
+        elif sample["external_status"] == Status.STEADY_FORCE:
+            sample["external_status"], self._too_steady = OK, False
 
     def _need_fault(self, action: str) -> None:
         self._need_configured(action)

@@ -17,6 +17,8 @@ Array = NDArray[np.float64]
 WINDOW = 0.5  # [s]
 AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
 CONFIRM = "if nothing touches the tool, confirm that it is free (zero_free_tool)"
+NO_HAND = (0.15, 0.02)  # [N], [Nm] by which the means of a hand's half seconds differ at least, within some seconds
+FOLLOWS = (1e-3, 5e-3)  # [m/s], [rad/s] of the law's own motion: below it the arm stands
 UNSTEADY = (0.5, 0.05)  # [N], [Nm] standard deviation above the noise of common sensors: a hand, a contact
 
 
@@ -31,6 +33,29 @@ def unrest(speed: float, spread: Array) -> str:
                 f"the reading varies by {worst:.3g} {unit} (allowed {allowed} {unit}); is something touching the tool?"
             )
     return ""
+
+
+class FollowedForce:
+    """For how long an active arm has been following a force that no hand gives: one without any change.
+
+    A hand's force varies by some percent from one half second to the next. A wrong payload, a zero taken under load,
+    a sensor that is stuck or drifts, a part that hangs on the tool do not."""
+
+    def __init__(self) -> None:
+        self._first: Array | None = None  # reading of the half seconds so far: smallest and largest (2, 6)
+        self.time = 0.0  # [s]
+
+    def take(self, reading: Array, steady: bool, period: float) -> None:
+        """A half second. reading: mean without the tool's weight (6,); steady: the arm followed it and it was quiet."""
+        if not steady:
+            self._first, self.time = None, 0.0
+            return
+        seen = np.stack([reading, reading]) if self._first is None else self._first
+        seen = np.stack([np.minimum(seen[0], reading), np.maximum(seen[1], reading)])
+        varied = np.abs(seen[1] - seen[0])
+        if max(varied[:3]) > NO_HAND[0] or max(varied[3:]) > NO_HAND[1]:
+            seen, self.time = np.stack([reading, reading]), 0.0
+        self._first, self.time = seen, self.time + period
 
 
 class WrenchWindow:
@@ -56,6 +81,11 @@ class WrenchWindow:
             return f"only {self._count} of {self.length} readings so far; wait half a second"
         return unrest(statistics(self._samples, self.q, self.wrench, self._spread), self._spread)
 
+    @property
+    def quiet(self) -> bool:
+        """Whether the reading did not vary, whatever the arm did. As of the last `unrest`."""
+        return not unrest(0.0, self._spread)
+
 
 class ZeroWatch:
     """The window and the drift monitor behind it: one `add` per cycle, half a second between evaluations."""
@@ -64,18 +94,29 @@ class ZeroWatch:
         self._window = WrenchWindow(rate)
         self._period = self._window.length / rate
         self.monitor = DriftMonitor()
+        self._force = FollowedForce()
         self._change = np.zeros(6)  # of the bias by auto-zero, not yet in force
 
-    def add(self, sample: np.void, params: NDArray[np.void], command: np.void) -> bool:
-        """Take a sample; True when a half second has just been evaluated (some 0.05 ms in that cycle)."""
+    def add(self, sample: np.void, params: NDArray[np.void], command: np.void, led: bool = False) -> bool:
+        """Take a sample; True when a half second has just been evaluated (some 0.05 ms in that cycle).
+        led: the reference is on its way to a pose."""
         if not self._window.add(sample):
             return False
-        if self._window.unrest():
+        unrest, active = self._window.unrest(), command["mode"] == Mode.ACTIVE
+        reading, R_base_sensor = self._reading(params)
+        moved = active and not led and follows(params[0], sample, command)
+        self._force.take(reading, moved and self._window.quiet, self._period)
+        if unrest:
             self.monitor.skip(self._period)
         else:
             held = bool(command["limits"] or command["contact"].any())
-            self.monitor.take(*self._reading(params), params[0], self._period, command["mode"] == Mode.ACTIVE, held)
+            self.monitor.take(reading, R_base_sensor, params[0], self._period, active, held)
         return True
+
+    @property
+    def followed(self) -> float:
+        """For how long the arm has been following a force that is steadier than a hand [s]."""
+        return self._force.time
 
     def auto_change(self, time_constant: float) -> Array | None:
         """What auto-zero adds to the bias now (6,); None: nothing yet. time_constant: sensor.auto_zero_time [s]."""
@@ -103,6 +144,16 @@ class ZeroWatch:
 
     def _reading(self, params: NDArray[np.void]) -> tuple[Array, Array]:
         return weightless(params, self._window.q, self._window.wrench)
+
+
+def follows(params: np.void, sample: np.void, command: np.void) -> bool:
+    """Whether a force that is felt moves the arm, and neither a reference nor a force that is wanted."""
+    if params["desired_wrench"].any() or sample["reference_wrench"].any() or sample["reference_twist"].any():
+        return False
+    rate, wrench = command["rate"], command["wrench_tcp"]
+    moves = np.linalg.norm(rate[:3]) > FOLLOWS[0] or np.linalg.norm(rate[3:]) > FOLLOWS[1]
+    felt = np.linalg.norm(wrench[:3]) > params["deadband_force"]
+    return bool(moves and (felt or np.linalg.norm(wrench[3:]) > params["deadband_torque"]))
 
 
 def weightless(params: NDArray[np.void], q: Array, raw: Array) -> tuple[Array, Array]:

@@ -36,6 +36,10 @@ SENTENCES = {
     Status.RETREATED: "the arm has gone back: force and torque are below {1:.0%} of their safety limits",
     Status.RETREAT_BLOCKED: "the retreat stopped because the load grew from {1:.0%} to {0:.0%} of its safety limit",
     Status.RETREAT_CLOSED: "the retreat stopped: on the way back {closed}",
+    Status.UNEXPLAINED_FORCE: "at rest the tool reads {0:.1f} N that nothing explains (allowed: {1:.1f} N)",
+    Status.UNEXPLAINED_TORQUE: "at rest the tool reads {0:.2f} Nm that nothing explains (allowed: {1:.2f} Nm)",
+    Status.STEADY_FORCE: "the arm followed a force that is steadier than any hand (safety.steady_force_time); does "
+    "anybody push it, or is the tool's weight or the zero wrong?",
     Status.SENSORS_DISAGREE: "the two force sensors disagree (second.tolerance), and nothing says which one is wrong",
     Status.RETREAT_ENDED: "the retreat ended with force or torque at {0:.0%} of its safety limit (wanted: {1:.0%})",
 }
@@ -46,6 +50,10 @@ HIT = (
     "bound to reach {2:.0f} N"
 )
 
+UNEXPLAINED = (
+    "If nothing touches the tool, correct the payload or the tool's weight, or zero the sensor (zero_free_tool); if "
+    "the force is known and the arm may yield to it, activate_with_load."
+)
 REMEDIES = {
     Status.BAD_PERIOD: "Check the computer's clock and load, then reset the fault.",
     Status.NOT_FINITE: "Check the device that sent it, then reset the fault.",
@@ -72,6 +80,10 @@ REMEDIES = {
     Status.RETREAT_BLOCKED: "Look what the tool touches on its way back; ask again, or free it by hand.",
     Status.RETREAT_CLOSED: "Correct the workspace or the boxes, then ask again; or free the tool by hand.",
     Status.SENSORS_DISAGREE: "Check both sensors, zero them with the tool free, then reset the fault.",
+    Status.UNEXPLAINED_FORCE: UNEXPLAINED,
+    Status.UNEXPLAINED_TORQUE: UNEXPLAINED,
+    Status.STEADY_FORCE: "Correct the payload or the tool's weight, or zero the sensor with the tool free; then reset "
+    "the fault.",
     Status.RETREAT_ENDED: "Ask again, or free the tool by hand, then reset the fault.",
 }
 

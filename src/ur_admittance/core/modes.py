@@ -7,13 +7,14 @@ from .compile import from_here, kernel
 from .contact import forget_contact
 from .following import SLACK, start_at_arm
 from .law import latch
-from .records import STANDSTILL, STATE_FLOATS, Mode, Request
+from .records import STANDSTILL, STATE_FLOATS, Mode, Request, Status
 from .spatial import set_identity
 
 INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
 ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
 RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFERENCE)
-START_AT_ARM = int(Request.START_AT_ARM)
+START_AT_ARM, ACCEPT_LOAD = int(Request.START_AT_ARM), int(Request.ACCEPT_LOAD)
+UNEXPLAINED_FORCE, UNEXPLAINED_TORQUE = int(Status.UNEXPLAINED_FORCE), int(Status.UNEXPLAINED_TORQUE)
 
 
 @kernel
@@ -62,6 +63,7 @@ def clear_state(s):
     s.has_command = 0
     s.filter_ready = 0
     s.recovered = 0
+    s.rest_doubt = 0
     s.retreating = 0
     s.trail_count = 0
     s.trail_newest = 0
@@ -108,8 +110,11 @@ def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_meas
     if s.mode == INACTIVE:
         s.status = status  # not latched: nothing moves
         set_evidence(s, value, bound)
-        if u.request & ACTIVATE and status == OK:
+        accepted = u.request & ACCEPT_LOAD and (status == UNEXPLAINED_FORCE or status == UNEXPLAINED_TORQUE)
+        if u.request & ACTIVATE and (status == OK or accepted):
             s.mode = ACTIVE
+            s.status = OK
+            set_evidence(s, 0.0, 0.0)
             s.revision = p.revision - 1  # start the ramps
             s.stiffness[:] = 0.0
             s.mass[:] = p.mass
@@ -124,8 +129,8 @@ def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_meas
             s.unexplained[:] = 0.0
             forget_contact(p, s.contact)
             s.quiet_time = 0.0
-            s.pressed[0] = force if s.recovered != 0 else 0.0
-            s.pressed[1] = torque if s.recovered != 0 else 0.0
+            s.pressed[0] = force if s.recovered != 0 or accepted else 0.0
+            s.pressed[1] = torque if s.recovered != 0 or accepted else 0.0
             s.target_id = u.target_id
             s.target_active = 0
             latch(s, R_measured, p_measured)

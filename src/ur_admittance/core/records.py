@@ -50,6 +50,7 @@ class Request(IntFlag):
     LATCH_REFERENCE = 8  # reference := measured pose
     START_AT_ARM = 16  # with ACTIVATE: command := measured angles, for an arm that others may have moved
     RETREAT = 32  # in a fault, for as long as it is set: back along the way the arm came, until the force is small
+    ACCEPT_LOAD = 64  # with ACTIVATE: somebody knows the force at rest; the arm yields to it, ramped in
 
 
 class Status(IntEnum):
@@ -82,6 +83,9 @@ class Status(IntEnum):
     COLLISION = 24
     RETREAT_CLOSED = 25
     SENSORS_DISAGREE = 26
+    UNEXPLAINED_FORCE = 27  # at rest: keeps the arm inactive
+    UNEXPLAINED_TORQUE = 28
+    STEADY_FORCE = 29  # followed for longer than any hand is that steady
 
 
 class Limit(IntFlag):
@@ -188,6 +192,7 @@ PARAMS = np.dtype(
         ("following_time", F),  # of motion by which the arm may be late [s]
         ("joint_state_timeout", F),  # [s]
         ("wrench_timeout", F),  # [s]
+        ("steady_force_time", F),  # for which a hand is never as steady as a sensor [s]: control/zeroing.py
     ],
     align=True,
 )
@@ -226,6 +231,7 @@ STATE = np.dtype(
         ("filter_ready", I),  # 0: the next wrench starts the filter
         ("was_lost", I),  # 1: the last sample could not be used, 2: nor did the robot take commands
         ("recovered", I),  # 1: a fault was reset, and the load of then has not been let in since
+        ("rest_doubt", I),  # Status of what the tool reads at rest, OK: nothing that would move the arm: rest.py
         ("retreating", I),  # 1: on the way back
         ("retreat_asked", I),  # 1: by the last sample
         ("trail_count", I),  # places in use
@@ -274,6 +280,9 @@ STATE = np.dtype(
         ("wrench_filtered", F, 6),  # sensor axes [N, Nm]
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
         ("quiet_time", F),  # without force and motion [s]
+        ("rest_time", F),  # of standstill without compliance, over which the next one is the mean [s]
+        ("rest_wrench", F, 6),  # about the TCP, base axes [N, Nm]
+        ("rest_evidence", F, 2),  # of the doubt: value and bound [N, Nm]
         ("pressed", F, 2),  # what is left of the load at an activation after a fault [N, Nm]: wrench.deadband
         # distances: core/obstacles.py
         ("near_q", F, 6),  # joint angles at which they were measured last [rad]

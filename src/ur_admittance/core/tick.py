@@ -1,6 +1,6 @@
 """READ FIRST. One cycle of the controller, 500 times a second.
 
-    0 check the sample, change the mode            checks.py, modes.py
+    0 check the sample, change the mode            checks.py, modes.py, rest.py
       parameters that have changed take over       adopt.py
     1 condition the wrench                         wrench.py
     2 from the wrench to a twist                   law.py, ramps.py
@@ -43,11 +43,12 @@ from .contact import explain_hit
 from .control_axes import NORMAL
 from .following import follows, forgive_drift, observe_lead, observe_speed, rejoin, strays
 from .law import advance, carry, desired_twist, law_twist, pose_error
-from .modes import INACTIVE, change_mode, enter_fault, stands_still, start
+from .modes import ACTIVATE, INACTIVE, change_mode, enter_fault, stands_still, start
 from .obstacles import COLLISION as NEAR_LIMIT
 from .obstacles import SHOWN, forget_near, nearest_pair
 from .ramps import ramp_parameters, track
 from .records import Limit, Status
+from .rest import SEEN, observe_rest
 from .retreat import BODY, change_retreat, go_back
 from .singular import SINGULAR, damped_factor, smallest_singular_value
 from .spatial import clip, copy_matrix, norm
@@ -95,6 +96,7 @@ def tick_one(p, s, u, c):
             start(s, u)
         lead = observe_lead(p, s, u)
         force, torque = condition(p, s, u, R_measured, c)
+        observe_rest(p, s, c.wrench_tcp, dt)
         if force > p.max_force:
             status, value, bound = OVER_FORCE, force, p.max_force
         elif torque > p.max_torque:
@@ -107,6 +109,8 @@ def tick_one(p, s, u, c):
             distance, one, two = nearest_pair(p, u.q, 0.0)
             if one >= 0:
                 status, value, bound = COLLISION, one + BODY * two, distance
+        if status == OK and s.mode == INACTIVE and (u.request & ACTIVATE or s.rest_time >= SEEN):
+            status, value, bound = s.rest_doubt, s.rest_evidence[0], s.rest_evidence[1]
     was_active = s.mode == ACTIVE
     change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_measured)
     if was_active and status == OVER_FORCE:

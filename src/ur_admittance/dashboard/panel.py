@@ -16,6 +16,10 @@ from ur_admittance.runtime.requests import Code
 REQUESTS = {"Activate": "activate", "Hold still": "deactivate"}
 REPAIRS = {"Retreat": "retreat", "Reset fault": "reset_fault", "Zero sensor": "zero_ft_sensor"}
 UNLOCK = {"Unlock robot": "unlock"}
+CONFIRMED = {  # what is asked when a request is safe only if somebody has looked: title, answer, what is sent then
+    "Activate": ("Do you know this force?", "Yes: let the arm yield to it", "activate_with_load"),
+    "Zero sensor": ("Is the tool free?", "Nothing touches it: zero", "zero_free_tool"),
+}
 PUSH_N, PUSH_NM, PUSH_S = 10.0, 1.5, 1.0
 PUSHES = {
     "forward": (0, PUSH_N),
@@ -142,9 +146,9 @@ class Panel:
         if button in UNLOCK:
             self.unlocked = answer.accepted
         if answer.code == Code.UNCONFIRMED:
-            zero = {"request": "zero_free_tool"}
-            yes = "Nothing touches it: zero"
-            self._tuner.question(client, "Is the tool free?", answer.text, yes, lambda: self._tuner.link.post(zero))
+            title, yes, request = CONFIRMED[button]
+            post = {"request": request}
+            self._tuner.question(client, title, answer.text, yes, lambda: self._tuner.link.post(post))
         else:
             self._tuner.tell(client, "Refused")(answer)
 

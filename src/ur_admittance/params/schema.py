@@ -206,6 +206,9 @@ class Safety(Group):
     )
     joint_state_timeout: Positive = parameter(0.05, "s", "age of the joint state at which the arm stops")
     wrench_timeout: Positive = parameter(0.05, "s", "age of the wrench at which the arm stops")
+    steady_force_time: Positive = parameter(
+        2.0, "s", "the arm stops after following a force for so long that is steadier than any hand; 1e6: never"
+    )
 
 
 class Parameters(Group):

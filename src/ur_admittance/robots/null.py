@@ -10,7 +10,8 @@ from ur_admittance.runtime.robot import Robot, RobotInfo
 
 
 class NullRobot(Robot):
-    """q := the last commanded q, wrench := ``self.wrench`` (sensor axes), period always nominal."""
+    """q := the last commanded q, wrench := ``self.wrench`` (sensor axes), period always nominal. The first reading is
+    that of a free tool: a controller does not comply while it is already pushed."""
 
     def __init__(self, period: float = 0.002, q: ArrayLike | None = None, model: RobotModel | None = None) -> None:
         self.period = period  # [s]
@@ -36,9 +37,11 @@ class NullRobot(Robot):
         if fields is None or fields.sample is not sample:
             fields = self._fields = SampleFields(sample)
             fields.joint_age[0] = fields.wrench_age[0] = 0.0
+            fields.wrench[:] = 0.0
+        else:
+            fields.wrench[:] = self.wrench
         fields.q[:] = self.q
         fields.qd[:] = self.qd
-        fields.wrench[:] = self.wrench
         fields.dt[0] = self.period
         fields.stamp_ns[0] += self._period_ns
         fields.external_status[0] = self.external_status

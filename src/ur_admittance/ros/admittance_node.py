@@ -39,7 +39,7 @@ from ur_admittance.ros.run import run
 from ur_admittance.ros.sensor_watch import SensorWatch
 from ur_admittance.ros.services import offer, say
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.requests import apply_request
+from ur_admittance.runtime.requests import ACTIVATIONS, apply_request
 
 LONGEST_PAUSE = 10.0  # [s] between two attempts to start by itself
 STATE_PERIOD_S = 0.2
@@ -85,7 +85,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             reset_fault=self._reset_fault,
             retreat=self._retreat,
             resume_stages=self._resume_stages,
+            activate_with_load=self._activate_with_load,
         )
+        self._accept_load = False
         self._orders: deque[str] = deque()  # transitions that other programs asked for
         self._looks = 0
         self._retry_at, self._pause = time.monotonic(), FIRST_PAUSE
@@ -105,7 +107,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.sensor.activate(arm.robot, arm.controller)
         if motion := arm.controller.own_motion:
             self.get_logger().warning(f"the arm moves by itself now: {motion}")
-        arm.begin()
+        accept_load, self._accept_load = self._accept_load, False  # for this once
+        arm.begin(accept_load)
 
     def deactivate(self) -> None:
         if self.arm is not None:
@@ -167,7 +170,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             self.show_parameters(controller.parameters)
         while self._orders:
             order = self._orders.popleft()
-            if order == "activate" and self.life == "inactive":
+            if order in ACTIVATIONS and self.life == "inactive":
+                self._accept_load = order != "activate"
                 self.trigger_activate()
             elif order == "deactivate" and self.life == "active":
                 self.trigger_deactivate()
@@ -261,6 +265,16 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.refusal = ""
         return "the fault is reset; activate to go on"
 
+    def _activate_with_load(self) -> str:
+        """By somebody who knows the force on the tool."""
+        if self.life != "inactive":
+            raise LifecycleError(f"activate_with_load refused: the node is {self.life}.")
+        self._accept_load = True
+        self.trigger_activate()
+        if self.life != "active":
+            raise LifecycleError(f"not activated: {self.refusal}")
+        return "active; the arm yields to the force on its tool"
+
     def _retreat(self) -> str:
         if self.life != "inactive":
             raise LifecycleError(f"retreat refused: the node is {self.life}.")
@@ -276,10 +290,11 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     def _asked(self, controller: Any, value: Any) -> str:
         """A request of another program, in the loop's thread. Transitions are the executor's, within 0.2 s; slowing
         down does not wait for it."""
-        if value == "activate":
+        if value in ACTIVATIONS:
             if self.life != "inactive":
-                raise LifecycleError(f"activate refused: the node is {self.life}.")
-            self._orders.append("activate")
+                raise LifecycleError(f"{value} refused: the node is {self.life}.")
+            controller.check_activation(value != "activate" or bool(self.option("accept_load")))
+            self._orders.append(value)
             return "activation requested"
         if value == "retreat":
             self._orders.append("retreat")

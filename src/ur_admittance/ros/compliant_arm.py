@@ -25,6 +25,7 @@ from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.requests import Handler
 
 ACTIVATION_S, ASK_AGAIN_S = 0.5, 0.1
+SEEN_S = 2.0  # in which an arm is seen at rest for half a second
 STOP_S = 5.0  # more than braking from any speed inside the limits takes
 NOTICED_S = 0.1  # in which the robot's word that all is well has arrived
 LAST_TICKS = 10  # at standstill before the topic is given back: one lost message must not leave the arm moving
@@ -90,8 +91,8 @@ class CompliantArm:
             self._remark = self.controller.remark
             self._log.warning(self._remark)
 
-    def begin(self) -> None:
-        """Take the command topic and comply, from where the arm is now."""
+    def begin(self, accept_load: bool = False) -> None:
+        """Take the command topic and comply, from where the arm is now; not while a force at rest is unexplained."""
         controller, robot, thread = self.controller, self.robot, self.thread
         if thread.failure or not thread.alive:
             raise LifecycleError(f"the loop has ended ({thread.failure or 'stopped'}); clean up and configure again.")
@@ -99,8 +100,12 @@ class CompliantArm:
             reason = robot.complaint or controller.reason
             raise LifecycleError(f"the controller is in fault ({reason}); call ~/reset_fault first.")
 
+        accept_load = accept_load or bool(self._node.option("accept_load"))
+        thread.wait_for(lambda: controller.seen_at_rest, SEEN_S)
+        controller.check_activation(accept_load)
+
         def drive() -> None:
-            controller.activate(start_at_arm=True)  # others may have moved it
+            controller.activate(start_at_arm=True, accept_load=accept_load)  # others may have moved it
             robot.driving = True
 
         try:

@@ -6,6 +6,10 @@ OPTIONS: dict[str, Option] = {
     "output": ("trajectory", "where commands go: trajectory (topic), velocity (topic) or action"),
     "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
     "autostart": (False, "configure and activate by itself, and try again until it works"),
+    "accept_load": (
+        False,
+        "activate although the tool reads a force at rest that nothing explains; the arm yields to it",
+    ),
     "calibration_file": ("", "file of ur-admittance calibrate; parameters given otherwise have the last word"),
     "startup_timeout": (
         5.0,

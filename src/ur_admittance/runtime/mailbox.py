@@ -1,8 +1,8 @@
 """What other processes may ask of the loop: JSON messages on a local datagram socket, one per cycle, each answered.
 
     {"set": {"admittance.mass": [8, 8, 8, 0.8, 0.8, 0.8]}}
-    {"request": "activate" | "deactivate" | "stop" | "reset_fault" | "retreat" | "latch_reference" | "resume_stages" |
-                "zero_ft_sensor" | "zero_free_tool"}
+    {"request": "activate" | "activate_with_load" | "deactivate" | "stop" | "reset_fault" | "retreat" |
+                "latch_reference" | "resume_stages" | "zero_ft_sensor" | "zero_free_tool"}
     {"reference": {"twist": [6]} | {"wrench": [6]} | {"position": [3], "rotation": [[3], [3], [3]]}}
 
 The answer is {"accepted": true or false, "text": "...", "code": "done", "name": ""}: the text is for people, the code
@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ur_admittance.errors import Unconfirmed, UrAdmittanceError
+from ur_admittance.errors import Doubt, Unconfirmed, UrAdmittanceError
 from ur_admittance.params.sentences import nearest
 from ur_admittance.runtime import registry
 from ur_admittance.runtime.interfaces import Controller
@@ -80,7 +80,7 @@ class Mailbox:
         except RequestError as error:
             return Answer(False, str(error)[:2000], error.code, error.name)
         except UrAdmittanceError as error:
-            code = Code.UNCONFIRMED if isinstance(error, Unconfirmed) else Code.REFUSED
+            code = Code.UNCONFIRMED if isinstance(error, (Doubt, Unconfirmed)) else Code.REFUSED
             return Answer(False, str(error)[:2000], code)
         except Exception as error:  # whatever a stranger sends must not reach the loop as an exception
             return Answer(False, f"message refused: {type(error).__name__}: {str(error)[:200]}", Code.MALFORMED)

@@ -19,6 +19,7 @@ Handler = Callable[[Controller, Any], str | None]
 UNLOCK = "unlock"  # of a robot's protective stop: for those who are connected to one
 REQUESTS = (
     "activate",
+    "activate_with_load",
     "deactivate",
     "stop",
     "reset_fault",
@@ -28,6 +29,8 @@ REQUESTS = (
     "zero_ft_sensor",
     "zero_free_tool",
 )
+
+ACTIVATIONS = ("activate", "activate_with_load")
 
 # Looking for the nearest known name takes 2 ms, for a name of thousands of letters half a second: that is done by the
 # sender. In the loop an unknown name is one look-up.
@@ -40,7 +43,7 @@ class Code(str, Enum):
 
     DONE = "done"
     REFUSED = "refused"
-    UNCONFIRMED = "unconfirmed"  # somebody must say that nothing touches the tool
+    UNCONFIRMED = "unconfirmed"  # somebody must say that nothing touches the tool, or that its load is known
     MALFORMED = "malformed"
     UNKNOWN_KIND = "unknown_kind"
     UNKNOWN_PARAMETER = "unknown_parameter"
@@ -94,7 +97,7 @@ def apply_request(controller: Controller, value: Any) -> str:
         controller.deactivate()
     else:
         getattr(controller, value)()
-    remarks = [own_motion(controller)] if value == "activate" else []
+    remarks = [own_motion(controller)] if value in ACTIVATIONS else []
     return "; ".join([f"{value} requested", *filter(None, [*remarks, getattr(controller, "remark", "")])])
 
 

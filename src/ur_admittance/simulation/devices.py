@@ -154,6 +154,7 @@ class FtSensor:
         }
 
 
+STEADY_HAND = {"safety.steady_force_time": 1e6}  # [s] a simulated hand may push for ever with the same force
 # Assumed values of a UR5e, not identified on an arm: about 35 kN/m at the TCP.
 UR5E_STIFFNESS = (20e3, 20e3, 12e3, 4e3, 4e3, 3e3)  # [Nm/rad]
 UR5E_EFFORT = (150.0, 150.0, 150.0, 28.0, 28.0, 28.0)  # [Nm]

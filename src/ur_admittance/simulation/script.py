@@ -49,8 +49,9 @@ class Script:
 
     # requests
 
-    def activate(self, at: float) -> None:
-        self._request(at, Request.ACTIVATE)
+    def activate(self, at: float, accept_load: bool = False) -> None:
+        """accept_load: whatever presses on the tool then."""
+        self._request(at, Request.ACTIVATE | (Request.ACCEPT_LOAD if accept_load else Request.NONE))
 
     def deactivate(self, at: float) -> None:
         self._request(at, Request.DEACTIVATE)

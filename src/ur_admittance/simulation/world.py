@@ -17,6 +17,7 @@ from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.simulation import mjcf
 from ur_admittance.simulation.devices import (
     GRAVITY,
+    STEADY_HAND,
     FtSensor,
     Servo,
     Tool,
@@ -194,9 +195,10 @@ class World:
         return np.array(self._plant["contact"])
 
     def parameters(self) -> dict[str, Any]:
-        """The controller's parameters that a perfect calibration of this world would find, by dotted name:
-        ``Parameters().changed(world.parameters())``."""
+        """The controller's parameters that a perfect calibration of this world would find, by dotted name, for hands
+        that are steadier than people's: ``Parameters().changed(world.parameters())``."""
         return {
+            **STEADY_HAND,
             **self.tool.parameters(self.sensor),
             **self.sensor.parameters(),
             **(self.second.parameters(self.tool) if self.second is not None else {}),

@@ -11,7 +11,7 @@ from ur_admittance.apps.real_arm import run_real
 from ur_admittance.calibration import session
 from ur_admittance.calibration.push_test import Action, push_test
 from ur_admittance.calibration.response import AMPLITUDE, measure_response
-from ur_admittance.core.records import Mode
+from ur_admittance.core.records import Mode, Status
 from ur_admittance.params.own_motion import own_motion_of
 
 FOLLOWED = 0.002  # [m] of motion that counts
@@ -58,7 +58,8 @@ def _motion(bench: Bench) -> Found:
     force, speed, distance = 0.0, 0.0, 0.0  # largest
     start: Any = None
 
-    def watch(controller: Any) -> None:
+    def watch(controller: Any) -> bool:
+        """True: the arm must not comply, there is nothing to wait for."""
         nonlocal force, speed, distance, start
         command = controller.command
         if command["mode"] == Mode.ACTIVE:
@@ -66,6 +67,7 @@ def _motion(bench: Bench) -> Found:
             force = max(force, float(np.linalg.norm(command["wrench_tcp"][:3])))
             speed = max(speed, float(np.linalg.norm(command["twist"][:3])))
             distance = max(distance, float(np.linalg.norm(command["p_tcp"] - start)))
+        return start is None and controller.seen_at_rest and controller.state["rest_doubt"] != Status.OK
 
     parameters = bench.parameters
     if motion := own_motion_of(parameters):

@@ -75,7 +75,7 @@ class Draft:
         self.time = ACTIVATED + 0.4  # [s] of the next action
         self.load, self.ramp = 0.0, np.inf
         self._actions: list[Callable[[Script], Any]] = []
-        self.act("activate", ACTIVATED, lambda script, at: script.activate(at))
+        self.act("activate", ACTIVATED, lambda script, at: script.activate(at, accept_load=True))
 
     def is_strong_enough(self) -> bool:
         """Do the motors carry arm and tool in this pose?"""

@@ -111,10 +111,10 @@ def faults(number: int) -> Episode:
             short = "lost" in kind and chance(rng, 0.25)
             draft.fault(kind, at, float(rng.uniform(0.01, 0.8 * longest) if short else rng.uniform(0.1, 0.6)))
             if chance(rng, 0.2):
-                draft.act("activate, too early", at + 0.07, lambda script, at: script.activate(at))
+                draft.act("activate, too early", at + 0.07, lambda script, at: script.activate(at, accept_load=True))
         draft.time += float(rng.uniform(1.5, 2.0))  # it stops: from 1 m/s at 1 m/s2 within a second
         draft.act("reset the fault", draft.time, lambda script, at: script.reset_fault(at))
-        draft.act("activate", draft.time + 0.05, lambda script, at: script.activate(at))
+        draft.act("activate", draft.time + 0.05, lambda script, at: script.activate(at, accept_load=True))
         draft.time += 0.2
     end = draft.settled(1.2)
     return draft.finish(end, rest=end - REST_WINDOW)

@@ -131,6 +131,7 @@ DRAWS: dict[str, Draw] = {
     "safety.max_following_error": _number(0.02, 0.3),
     "safety.joint_state_timeout": _number(0.02, 0.2),
     "safety.wrench_timeout": _number(0.02, 0.2),
+    "safety.steady_force_time": _number(1.0, 10.0),
     "sensor.sign": _pick(1.0, -1.0),
     "sensor.bias": lambda rng: [*rng.uniform(-10.0, 10.0, 3), *rng.uniform(-1.0, 1.0, 3)],
     "sensor.rotation": _vector(3.0),

@@ -55,7 +55,7 @@ def stops(number: int) -> Episode:
             draft.fault(kind, at, float(rng.uniform(0.1, 0.6)))
         draft.time += float(rng.uniform(1.5, 2.0))
         draft.act("reset the fault", draft.time, lambda script, at: script.reset_fault(at))
-        draft.act("activate", draft.time + 0.05, lambda script, at: script.activate(at))
+        draft.act("activate", draft.time + 0.05, lambda script, at: script.activate(at, accept_load=True))
         draft.time += 0.2
     return draft.finish(draft.time, clear=among)
 

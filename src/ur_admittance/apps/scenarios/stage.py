@@ -17,6 +17,7 @@ from ur_admittance.recording.recorder import Recorder
 from ur_admittance.runtime.interfaces import Publisher
 from ur_admittance.runtime.loop import Loop
 from ur_admittance.simulation import Environment, FtSensor, SecondSensor, Servo, Tool, World
+from ur_admittance.simulation.devices import STEADY_HAND
 from ur_admittance.simulation.robot import SimulatedRobot
 from ur_admittance.simulation.trace import Keeper, Trace
 
@@ -65,7 +66,7 @@ class Stage:
         tool = tool or (twin.tool() if twin else TOOL)
         servo = servo or (twin.servo() if twin else SERVO)
         sensor = sensor or (twin.sensor() if twin else NOISE)
-        known = tool.parameters() | {"robot.response_time": servo.response_time}
+        known = tool.parameters() | STEADY_HAND | {"robot.response_time": servo.response_time}
         known |= second.parameters(tool) if second is not None else {}
         chosen = setup.preset or Parameters().changed(parameters or {})
         self.parameters = chosen.changed(known).changed(setup.changes)

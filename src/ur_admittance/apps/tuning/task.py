@@ -146,7 +146,7 @@ class Task(ABC):
     def script(self, seconds: float) -> Script:
         """An episode that begins to move at ACTIVATED."""
         script = Script(seconds, 1.0 / self.knowledge.base.control_rate)
-        script.activate(ACTIVATED)
+        script.activate(ACTIVATED, accept_load=True)
         return script
 
     def candidate(self, values: Mapping[str, float]) -> Parameters:
