@@ -42,7 +42,10 @@ def test_requests_reach_the_controller(mailbox, controller, robot):
     assert ask(mailbox, controller, {"request": "deactivate"}) == Answer(True, "deactivate requested", Code.DONE)
     ticks(controller, robot, 300)
     assert controller.mode == Mode.INACTIVE
-    assert ask(mailbox, controller, {"request": "activate"}).accepted
+    assert ask(mailbox, controller, {"request": "activate"}).code == Code.UNCONFIRMED  # the push is still there
+    ticks(controller, robot)
+    assert controller.mode == Mode.INACTIVE
+    assert ask(mailbox, controller, {"request": "activate_with_load"}).accepted
     ticks(controller, robot)
     assert controller.mode == Mode.ACTIVE
     robot.external_status = 12  # protective stop

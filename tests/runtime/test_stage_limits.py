@@ -42,7 +42,7 @@ def test_a_limit_that_is_lowered_in_motion_brakes_the_stages_too(controller, low
     run(controller, robot, robot.clock(), duration=1.0, telemetry=watch, on_tick=script, stages=[stage()])
     assert np.abs(watch.speeds[199]).max() > 0.3
     assert np.abs(np.diff(watch.speeds, axis=0)).max() <= MAX_ACCELERATION * DT * 1.001
-    assert controller.status == Status.OK
+    assert controller.mode == Mode.INACTIVE
 
 
 @pytest.mark.parametrize("stage", [JointFollower, Smoother])

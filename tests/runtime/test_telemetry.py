@@ -248,7 +248,7 @@ def test_realtime_publishing_is_not_delayed_by_readers_that_are_slow_stopped_or_
     def median_cost(writer):
         report = run(controller, robot, RealTimeClock(500.0), duration=0.5, telemetry=writer)
         assert report.mode == Mode.INACTIVE
-        controller.activate()
+        controller.activate_with_load()
         return report.publish.p50
 
     with TelemetryWriter(name, rate=500.0) as writer:

@@ -146,7 +146,11 @@ def test_a_parameter_file_tells_the_tool_and_the_mounting_of_the_sensor():
     mounted = {"sensor.position": [0.0, 0.0, 0.03], "sensor.rotation": [0.0, 0.0, 0.7]}
     known = of_parameters(Parameters().changed(world.parameters() | mounted))
     back = known["tool"].parameters(known["sensor"]) | known["sensor"].parameters()
-    assert known["base"].changed(back) == known["base"].changed({"tool.inertia_compensation": True})
+    found, given = known["base"].changed(back).flat(), known["base"].changed({"tool.inertia_compensation": True}).flat()
+    assert found.pop("tool.center_of_mass") == pytest.approx(
+        given.pop("tool.center_of_mass"), abs=1e-12
+    )  # turned twice
+    assert found == given
     assert known["tool"].tcp == tool.tcp
     assert "tool" not in of_parameters(Parameters())
 
