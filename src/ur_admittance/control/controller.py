@@ -69,7 +69,7 @@ class AdmittanceController:
         self.outside_doubt = ""  # why the arm must not comply although this controller sees no reason, in plain words
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._margin: tuple[Parameters, Margin] | None = None
-        self._too_steady = False  # the last seconds were not a hand's
+        self._too_steady = self._marked = False  # the last seconds were not a hand's; a sample says so
         self._proven = new(PARAMS)[0]  # zero and tool when nothing was wrong
         fill(self.params, self.parameters, model)
 
@@ -187,8 +187,8 @@ class AdmittanceController:
             self._request |= self._activation
         if self.fusion is not None:
             self.fusion.update(self._params, self._sample)
-        if self._too_steady:
-            self._stop_steady(sample)
+        if self._too_steady or self._marked:
+            self._mark(sample)
         sample["request"] = self._request
         self._request = NOTHING
         self.references.let_time_pass()
@@ -200,7 +200,7 @@ class AdmittanceController:
         if self._zero.add(sample, self._params, self.command, self.state["target_active"]):
             if self.parameters.sensor.auto_zero:
                 self._auto_zero()
-            self._too_steady |= bool(self._zero.followed >= self.params["steady_force_time"])
+            self._too_steady = bool(self._zero.followed >= self.params["steady_force_time"])
 
     # -- what it is doing ---------------------------------------------------------------------------------------
 
@@ -360,12 +360,14 @@ class AdmittanceController:
         self._proven = record
         self._pending.append(record)
 
-    def _stop_steady(self, sample: np.void) -> None:
+    def _mark(self, sample: np.void) -> None:
         """One sample with the status that stops the arm; the next one is as the robot gave it."""
-        if sample["external_status"] == OK:
+        if self._marked and sample["external_status"] == Status.STEADY_FORCE:  # this robot does not write it
+            sample["external_status"] = OK
+        self._marked = self._too_steady and sample["external_status"] == OK
+        if self._marked:
             sample["external_status"] = Status.STEADY_FORCE
-        elif sample["external_status"] == Status.STEADY_FORCE:
-            sample["external_status"], self._too_steady = OK, False
+        self._too_steady = False
 
     def _need_fault(self, action: str) -> None:
         self._need_configured(action)

@@ -4,6 +4,8 @@ A single reading at rest cannot distinguish a bias from a steady push. Time can:
 once, a bias changes slowly (an e-Series sensor was seen to drift from 0.07 to 4.1 N in five minutes).
 """
 
+import math
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -17,7 +19,8 @@ Array = NDArray[np.float64]
 WINDOW = 0.5  # [s]
 AUTO_ZERO_STEP = 0.05  # [N] and a tenth of it in Nm: smaller changes of the bias wait: logs stay readable
 CONFIRM = "if nothing touches the tool, confirm that it is free (zero_free_tool)"
-NO_HAND = (0.15, 0.02)  # [N], [Nm] by which the means of a hand's half seconds differ at least, within some seconds
+ON_A_LINE = np.array([0.02] * 3 + [0.002] * 3)  # [N, Nm] by which a smooth force is off a line within 1.5 s
+LINE_ERRORS = 3.0 * math.sqrt(6.0)  # standard errors: three of reading - 2 before + the one before that
 FOLLOWS = (1e-3, 5e-3)  # [m/s], [rad/s] of the law's own motion: below it the arm stands
 UNSTEADY = (0.5, 0.05)  # [N], [Nm] standard deviation above the noise of common sensors: a hand, a contact
 
@@ -36,26 +39,24 @@ def unrest(speed: float, spread: Array) -> str:
 
 
 class FollowedForce:
-    """For how long an active arm has been following a force that no hand gives: one without any change.
+    """For how long an active arm has been following a force that no hand gives: a smooth one.
 
-    A hand's force varies by some percent from one half second to the next. A wrong payload, a zero taken under load,
-    a sensor that is stuck or drifts, a part that hangs on the tool do not."""
+    A hand's force varies by some percent from one half second to the next. A wrong payload, a zero taken under load, a
+    sensor that is stuck or drifts, a part that hangs on the tool do not; where such a force turns the tool, its reading
+    changes evenly. So each half second is compared with the line through the two before it."""
 
     def __init__(self) -> None:
-        self._first: Array | None = None  # reading of the half seconds so far: smallest and largest (2, 6)
+        self._before: list[Array] = []  # readings of the last two half seconds
         self.time = 0.0  # [s]
 
-    def take(self, reading: Array, steady: bool, period: float) -> None:
-        """A half second. reading: mean without the tool's weight (6,); steady: the arm followed it and it was quiet."""
-        if not steady:
-            self._first, self.time = None, 0.0
-            return
-        seen = np.stack([reading, reading]) if self._first is None else self._first
-        seen = np.stack([np.minimum(seen[0], reading), np.maximum(seen[1], reading)])
-        varied = np.abs(seen[1] - seen[0])
-        if max(varied[:3]) > NO_HAND[0] or max(varied[3:]) > NO_HAND[1]:
-            seen, self.time = np.stack([reading, reading]), 0.0
-        self._first, self.time = seen, self.time + period
+    def take(self, reading: Array, error: Array, steady: bool, period: float) -> None:
+        """A half second. reading: mean without the tool's weight (6,), error: its standard error (6,); steady: the arm
+        followed it and it was quiet."""
+        if len(self._before) == 2:
+            off = np.abs(reading - 2.0 * self._before[1] + self._before[0])
+            steady = steady and bool(np.all(off <= ON_A_LINE + LINE_ERRORS * error))
+        self._before = [*self._before[-1:], reading] if steady else []
+        self.time = self.time + period if steady else 0.0
 
 
 class WrenchWindow:
@@ -65,7 +66,7 @@ class WrenchWindow:
         """rate: samples per second."""
         self.length = max(2, round(WINDOW * rate))
         self._samples = np.zeros(self.length, SAMPLE)
-        self.q, self.wrench, self._spread = np.zeros(6), np.zeros(6), np.zeros(6)
+        self.q, self.wrench, self.spread = np.zeros(6), np.zeros(6), np.zeros(6)
         self._count = 0
 
     def add(self, sample: np.void) -> bool:
@@ -79,12 +80,12 @@ class WrenchWindow:
         """Why the window is not a reading at rest; empty: it is, and `q` and `wrench` are its means."""
         if self._count < self.length:
             return f"only {self._count} of {self.length} readings so far; wait half a second"
-        return unrest(statistics(self._samples, self.q, self.wrench, self._spread), self._spread)
+        return unrest(statistics(self._samples, self.q, self.wrench, self.spread), self.spread)
 
     @property
     def quiet(self) -> bool:
         """Whether the reading did not vary, whatever the arm did. As of the last `unrest`."""
-        return not unrest(0.0, self._spread)
+        return not unrest(0.0, self.spread)
 
 
 class ZeroWatch:
@@ -95,6 +96,7 @@ class ZeroWatch:
         self._period = self._window.length / rate
         self.monitor = DriftMonitor()
         self._force = FollowedForce()
+        self._noise = np.zeros(6)  # of the sensor at rest, standard deviation [N, Nm]
         self._change = np.zeros(6)  # of the bias by auto-zero, not yet in force
 
     def add(self, sample: np.void, params: NDArray[np.void], command: np.void, led: bool = False) -> bool:
@@ -105,7 +107,10 @@ class ZeroWatch:
         unrest, active = self._window.unrest(), command["mode"] == Mode.ACTIVE
         reading, R_base_sensor = self._reading(params)
         moved = active and not led and follows(params[0], sample, command)
-        self._force.take(reading, moved and self._window.quiet, self._period)
+        if not unrest and not active:
+            self._noise = self._window.spread.copy()
+        error = self._noise / math.sqrt(self._window.length)
+        self._force.take(reading, error, moved and self._window.quiet, self._period)
         if unrest:
             self.monitor.skip(self._period)
         else:
