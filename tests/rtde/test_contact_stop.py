@@ -95,7 +95,7 @@ def leave_the_stop(emulator, name, newest):
 def guide_away(emulator, name, telemetry, newest):
     """Activated, the arm stands, whether the wall still presses or not; a push leads it away."""
     start = np.array(newest()["p_tcp"])
-    assert ask("activate", name)[0]
+    assert ask("activate_with_load", name)[0]  # the wall may still press
     until(lambda: newest()["mode"] in (Mode.ACTIVE, Mode.FAULT))
     assert newest()["mode"] == Mode.ACTIVE, telemetry.reason()
     begin, fastest = newest()["stamp_ns"], 0.0
@@ -113,7 +113,8 @@ def guide_away(emulator, name, telemetry, newest):
 def test_a_new_program_lets_in_slowly_what_presses_on_the_tool_at_its_start(tmp_path):
     log = tmp_path / "run.mcap"
     with EmulatorProcess("--environment", "wall", "--gap", "-0.002", "--priority", "20") as emulator:
-        command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--duration", "2"]
+        command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--accept", "load"]
+        command += ["--duration", "3"]
         command += ["--name", f"pressed_{uuid.uuid4().hex[:8]}", "--log", str(log), *BUSY]
         done = subprocess.run(command, capture_output=True, text=True, timeout=100)
         assert done.returncode == 0, done.stdout + done.stderr

@@ -184,7 +184,10 @@ def _run_ros(
 
 def _what_runs(robot: str, model: str, active: bool, dashboard: bool, own: str) -> str:
     arm = f"The simulated {model}" if robot == "sim" else f"The arm at {robot}"
-    does = "yields to every force on its tool now" if active else "holds still until it is asked to activate"
+    does = "holds still until it is asked to activate"
+    if active:
+        first = "" if robot == "sim" else "is watched at rest for half a second, then "
+        does = f"{first}yields to every force on its tool{' now' if robot == 'sim' else ''}"
     alone = "; nothing pushes it, --dashboard shows it in the browser" if robot == "sim" and not dashboard else ""
     itself = f" {'It moves by itself' if active else 'Active, it moves by itself'}: {own}." if own else ""
     return f"{arm} {does}{alone}.{itself} Ctrl-C slows it down and ends."
