@@ -68,6 +68,8 @@ class States:
                 self._take_all()
             while self.timestamp == used and self._receive(patience):
                 pass
+            if self._more:  # after a pause of this program: what came first is as old as the pause was long
+                self._take_all()
             self._waited = True
         return self.timestamp != used
 
@@ -117,7 +119,7 @@ class States:
             answer = self._ask(wire.SETUP_INPUTS, ",".join(inputs).encode(), timeout)
             self._inputs = self._recipe(inputs, answer)
         self._values: tuple[Any, ...] = ()
-        self._waited = False
+        self._waited = self._more = False  # more: the last reading was as long as one can be
         self._patience = 0.0  # [s] for which the socket waits now
         if self._ask(wire.START, b"", timeout) != b"\x01":
             raise RobotError(f"{self.host} does not start to send its state.")
@@ -166,6 +168,7 @@ class States:
         except OSError:
             data = b""
         self._buffer += data
+        self._more = len(data) == CHUNK
         newest = None
         try:
             for kind, payload in wire.split(self._buffer):
