@@ -132,6 +132,21 @@ def test_a_silent_client_ends_the_program_after_the_watchdog_time_and_the_arm_br
     assert not box.arm.target_speed.any()
 
 
+def test_a_strict_controller_keeps_the_first_rate_of_a_watchdog_until_the_program_ends(box: Box) -> None:
+    twice = """def f():
+  rtde_set_watchdog("input_int_register_3", 0.1, "stop")
+  rtde_set_watchdog("input_int_register_3", 20, "stop")
+  while True:
+    sync()
+  end
+end
+"""
+    for strict, hertz in ((False, 20.0), (True, 0.1)):
+        box.program.keeps_first_watchdog = strict
+        box.execute(twice)
+        assert box.program.watchdog_hz == pytest.approx(hertz)
+
+
 def test_a_register_that_is_not_a_number_ends_the_program_and_the_arm_brakes(box: Box) -> None:
     box.execute(DIRECT)
     for _ in range(100):

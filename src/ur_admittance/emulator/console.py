@@ -21,7 +21,8 @@ def obey(box: Controller, command: str) -> str:
 HELP = (
     "protective stop | emergency stop | emergency release | safeguard stop | safeguard release | slider 0..1 | "
     "push fx fy fz tx ty tz [seconds] | let go | local control | remote control | unlock delay SECONDS | "
-    "digital input 0..17 on/off | cut SECONDS | drop | reset | incident | mark TEXT | trace | counters | state | help"
+    "digital input 0..17 on/off | first watchdog on/off | "
+    "cut SECONDS | drop | reset | incident | mark TEXT | trace | counters | state | help"
 )
 
 
@@ -52,6 +53,8 @@ def _around(box: Controller, words: list[str]) -> str:
         box.push(numbers[:6], numbers[6] if len(numbers) == 7 else None)
     elif words[:2] == ["digital", "input"] and words[3:] in (["on"], ["off"]):
         box.set_digital_input(int(words[2]), words[3] == "on")
+    elif words[:2] == ["first", "watchdog"] and words[2:] in (["on"], ["off"]):
+        box.program.keeps_first_watchdog = words[2] == "on"
     elif words[:2] == ["unlock", "delay"]:
         safety.unlock_delay = float(words[2])
     elif words[0] == "cut":

@@ -198,6 +198,7 @@ class Controller:
         self.safety.reset()
         self._push, self.digital_inputs = None, 0
         self._unlock_wanted, self.operational_mode, self.files.loaded = False, "NONE", None
+        self.program.keeps_first_watchdog = False
 
     def take_local_control(self) -> None:
         """At the pendant. What came over the network ends (assumed), and nothing more of it starts."""

@@ -59,6 +59,7 @@ class Program:
         self.runtime_state = STOPPED
         self.body: Body | None = None
         self.watchdogs: dict[str, tuple[Watchdog, str]] = {}  # by input variable; what to do when it expires
+        self.keeps_first_watchdog = False  # the first rate that a program sets for a variable holds until it ends
         self.log: Callable[[str, str], None] = lambda kind, text: None
         # started, stopped, paused, compile error, runtime error, textmsg, popup; text, line, column
         self.on_event: Callable[[str, str, int, int], None] = lambda event, text, line, column: None
@@ -172,6 +173,9 @@ class Program:
 
     def watch(self, variable: str, frequency: float, action: str) -> None:
         """Ignore, pause or stop when no data package with this variable comes for 1/frequency [s]."""
+        if self.keeps_first_watchdog and variable in self.watchdogs:
+            self.log("program", f"the watchdog of {variable} stays as it is ({frequency:g} Hz asked for)")
+            return
         self.watchdogs[variable] = (Watchdog(self.period, 1.0 / frequency), action)
 
     @property
