@@ -10,6 +10,7 @@ listen.py          a short look at its state, with nothing started on it
 dashboard_port.py  the robot's dashboard server
 states.py          one connection: states in by blocking receive, input registers out
 link.py            states and commands together, and what is wrong with the robot now
+ended.py           why the program on the robot does not run any more
 library_link.py    commands through the library ur_rtde
 commander.py       that library, in a process of its own
 child.py           that process

@@ -72,10 +72,7 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
     with Dashboard(host, timeout) as dashboard:
         _check_version(version)
         _check_model(dashboard, model, version)
-        if dashboard.remote_control() is False:
-            raise RobotError(
-                "the robot is in local control: switch it to remote control on the pendant (top right corner)."
-            )
+        _check_remote_control(dashboard)
         _check_safety(dashboard, version)
         _check_power(dashboard, power_on)
         _check_program(dashboard, take_over)
@@ -111,10 +108,19 @@ def _check_model(dashboard: Dashboard, model: RobotModel, version: tuple[int, in
         raise RobotError(f"the robot is a {answer}, but the model is {model.name}: choose the right model.")
 
 
-def check_released(host: str, timeout: float) -> None:
-    """RobotError while a stop of the safety system lasts."""
+def check_released(host: str, timeout: float, power_on: bool) -> None:
+    """RobotError while a stop of the safety system, local control or missing power keeps the arm from being driven."""
     with Dashboard(host, timeout) as dashboard:
+        _check_remote_control(dashboard)
         _check_safety(dashboard, dashboard.version() or OLDEST)
+        _check_power(dashboard, power_on)
+
+
+def _check_remote_control(dashboard: Dashboard) -> None:
+    if dashboard.remote_control() is False:
+        raise RobotError(
+            "the robot is in local control: switch it to remote control on the pendant (top right corner)."
+        )
 
 
 def _check_safety(dashboard: Dashboard, version: tuple[int, int, int]) -> None:

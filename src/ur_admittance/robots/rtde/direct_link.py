@@ -3,7 +3,7 @@
 Registers 24 to 47 are the ones that UR keeps for external clients; field buses and ur_rtde use those below. The
 script, direct.script, takes one package per control cycle and says in output registers which one it uses and which
 request it has done. Its life: uploaded to the script port, it answers with the token of this upload; it ends on
-request, from the dashboard, or by its watchdog.
+request, from the dashboard, or by itself when an arm that it drives gets no commands.
 """
 
 import random
@@ -17,11 +17,12 @@ from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde.checks import SCRIPT_PORT
 from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
+from ur_admittance.robots.rtde.ended import ANOTHER
 from ur_admittance.robots.rtde.link import RUNNING, START_TIME, STOPS, Link, Version
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings
 
 # modes of the script; from STOP on: requests, done once
-REST, SPEED, SERVO, STOP, SET_TCP, SET_PAYLOAD, ZERO, WATCHDOG, GET_TCP, END = range(10)
+REST, SPEED, SERVO, STOP, SET_TCP, SET_PAYLOAD, ZERO, GET_TCP, END = range(9)
 FLOATS = range(24, 30)
 INPUTS = (
     "input_int_register_24",  # number of the package; the watchdog looks at it
@@ -74,6 +75,11 @@ class DirectLink(Link):
         """Packages that have been sent after the one that the script uses."""
         return int((self._number - self.states[IN_USE]) % NUMBERS)
 
+    def why_not_running(self) -> str:
+        """Our own program takes its token back when it ends by itself."""
+        replaced = super().program_running() and self.states[TOKEN] == self._token
+        return ANOTHER if replaced else super().why_not_running()
+
     # requests
 
     def restart_program(self) -> bool:
@@ -81,9 +87,6 @@ class DirectLink(Link):
             return self._upload()
         except RobotError:
             return False
-
-    def set_watchdog(self, hertz: float) -> bool:
-        return self._ask(WATCHDOG, (hertz, 0.0, 0.0, 0.0, 0.0, 0.0))
 
     def keep_alive(self) -> None:
         self._send(REST)
@@ -130,6 +133,7 @@ class DirectLink(Link):
         values: dict[str, object] = {
             "TOKEN": self._token,
             "PATIENCE": max(1, round(s.command_patience * self.rate)),
+            "WATCHDOG": max(2, round(self.rate / s.watchdog_hz)),
             "DECELERATION": float(s.stop_deceleration),
             "ACCELERATION": SPEEDJ_ACCELERATION,
             "LOOKAHEAD": float(s.lookahead),

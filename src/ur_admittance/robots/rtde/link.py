@@ -8,6 +8,7 @@ from typing import Any
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde.dashboard_port import Dashboard
+from ur_admittance.robots.rtde.ended import PAUSED, no_power
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.states import States
 
@@ -15,7 +16,7 @@ Version = tuple[int, int, int]
 RAW_WRENCH_SINCE: Version = (5, 9, 0)
 PAYLOAD_SINCE: Version = (5, 6, 0)
 
-PLAYING = 2  # runtime_state
+PLAYING, PAUSES = 2, (3, 4)  # runtime_state; pausing and paused
 RUNNING = 7  # robot_mode
 START_TIME = 5.0  # [s] that an uploaded program may take to start
 SILENCE = 0.5  # [s] without a new state: the connection counts as lost
@@ -70,6 +71,10 @@ class Link(ABC):
         wrench = states[self._wrench] if self._wrench else ()
         return states.timestamp, states["actual_q"], states["actual_qd"], wrench
 
+    def slider(self) -> float:
+        """Where the speed slider is, 0..1."""
+        return float(self.states["target_speed_fraction"])
+
     def scaling(self) -> float:
         """Speed slider times trajectory limiter, 0..1."""
         return float(self.states["speed_scaling"] * self.states["target_speed_fraction"])
@@ -95,7 +100,8 @@ class Link(ABC):
         return self.states.connected and silence < SILENCE
 
     def trouble(self, driving: bool, silence: float) -> tuple[Status, str]:
-        """What is wrong with the robot now: OK, or a status and a sentence. silence: age of the newest state [s]."""
+        """What is wrong with the robot now: OK, or a status and a sentence, which is empty when the states alone do not
+        say it (ended.why does). silence: age of the newest state [s]."""
         states = self.states
         if not states.connected:
             return Status.CONNECTION_LOST, "the robot sends no more states"
@@ -108,13 +114,17 @@ class Link(ABC):
             return stop_of(bits)
         mode = states["robot_mode"]
         if mode != RUNNING:
-            return Status.COMMAND_REJECTED, f"the arm has no power or its brakes are on (robot mode {mode})"
+            return Status.COMMAND_REJECTED, no_power(mode)
         if driving and not self.program_running():
-            return Status.COMMAND_REJECTED, "the control program on the robot has ended"
+            return Status.COMMAND_REJECTED, self.why_not_running()
         return Status.OK, ""
 
     def program_running(self) -> bool:
         return self.states.connected and self.states["runtime_state"] == PLAYING
+
+    def why_not_running(self) -> str:
+        """As far as the state says it; empty: the program has ended."""
+        return PAUSED if self.states["runtime_state"] in PAUSES else ""
 
     # outside the loop: these wait for the robot, within a time limit; False: it did not do it
 
@@ -122,9 +132,10 @@ class Link(ABC):
     def restart_program(self) -> bool:
         """Upload the control program again and wait until it runs."""
 
-    @abstractmethod
-    def set_watchdog(self, hertz: float) -> bool:
-        """Without a command for 1 / hertz the robot ends the program and stops the arm."""
+    def arm_watchdog(self) -> bool:
+        """Without a command for 1 / watchdog_hz the robot ends the program and stops the arm; once per program: who
+        knows whether a controller takes a second rate. Nothing to do where the program itself sees to that."""
+        return True
 
     @abstractmethod
     def keep_alive(self) -> None:

@@ -2,13 +2,14 @@
 
 A streamed speed is held until something stops it, and a lost connection is silent. So every cycle checks that the
 connections are alive, the time stamp has advanced, the safety bits are clear, the program runs and the command was
-accepted; without commands the arm is slowed down after 20 ms, and a watchdog on the robot stops it by itself.
+accepted; without commands the arm is slowed down after 20 ms, and on the robot a watchdog ends the program.
 
 The speed slider stretches time on the robot. ``dt`` of the sample is the robot's time times that scaling, so that what
 the controller integrates is what the arm does: at 30 % everything is 30 % as fast, and nothing winds up.
 """
 
 import math
+import threading
 import time
 from typing import Any
 
@@ -20,6 +21,7 @@ from ur_admittance.core.records import AT_REST, STOPPED, Status
 from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel, robot_model
+from ur_admittance.robots.rtde import ended
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.checks import check_ready, check_released, unlock_protective_stop
 from ur_admittance.robots.rtde.clock import Beat, RobotClock
@@ -34,8 +36,8 @@ from ur_admittance.runtime.robot import Robot, RobotInfo
 Array = NDArray[np.float64]
 
 STOP_TIME = 3.0  # [s] that a stop may take before it counts as failed
-IDLE_WATCHDOG_HZ = 0.1  # while nothing moves: the slowest the robot allows
 KEEP_ALIVE = 1.0  # [s] between signs of life while nothing moves
+SLIDER_RESTS = 0.3  # [s] after which a new position of the speed slider counts as chosen
 EXPLAINED = 0.02  # [s] after a refused command: a stop of the robot shows in its state by then
 SMALLEST_SCALING = 0.01  # a tick needs dt > 0
 LINKS: dict[str, type[Link]] = {"ur_rtde": LibraryLink, "direct": DirectLink}
@@ -73,6 +75,9 @@ class RtdeRobot(Robot):
         self.beat = Beat(self.period, self.settings.state_patience)
         self._driving = False  # commands are streamed and the watchdog is armed
         self._lost_while_driving = False
+        self.slider = 1.0  # the speed slider, where it rests
+        self._slider_seen, self._slider_since = 1.0, 0.0
+        self._sent_at = 0.0  # [s] monotonic time of the last command
         self._status = Status.OK
         self._refused, self._refused_at = False, 0.0
         self._rest = np.zeros(6)
@@ -104,8 +109,9 @@ class RtdeRobot(Robot):
         except BaseException:
             self.close()
             raise
-        if link.scaling() < 0.999:
-            sentences.append(f"The speed slider is at {100.0 * link.scaling():.0f} %: everything is that much slower.")
+        self.slider = self._slider_seen = round(link.slider(), 2)
+        if self.slider < 1.0:
+            sentences.append(self.slider_sentence)
         name, joints = f"{self.model.name} at {self.host}", self.model.joint_names
         self._info = RobotInfo(name, self.model, ready.rate, joints, ready.emulated, tuple(sentences))
         return self._info
@@ -120,6 +126,11 @@ class RtdeRobot(Robot):
         """The same of the second sensor; empty: there is none."""
         device = self._wrenches.second_sensor
         return self.settings.second if device is None else device.source
+
+    @property
+    def slider_sentence(self) -> str:
+        slower = "everything is that much slower" if self.slider < 1.0 else "full speed"
+        return f"The speed slider is at {100.0 * self.slider:.0f} %: {slower}."
 
     def clock(self) -> RobotClock:
         return RobotClock(self)
@@ -149,6 +160,7 @@ class RtdeRobot(Robot):
         fields.joint_age[0] = silence
         fields.wrench_age[0] = self._wrenches.read(fields.q, wrench, silence, fields.wrench)
         fields.external_status[0] = self._status = self._judge(link, silence)
+        self._watch_slider(link.slider())
         if self._status == Status.OK and self._standing_check.due(fields.qd):
             self.doubt = self._standing_check.doubt(fields.q, link.tcp_pose())
         if not self._driving and self._link is not None and time.monotonic() - self._kept_alive > KEEP_ALIVE:
@@ -169,8 +181,9 @@ class RtdeRobot(Robot):
         if not self._driving and not self._start_driving(link):
             return self._rest
         sent = self.model.within_speed_limits(wanted) if s.command == "speed" else wanted
+        self._sent_at = time.monotonic()
         if not link.stream(sent.tolist()):
-            self._refuse("the robot did not accept the command; its program has ended")
+            self._refuse("")  # what is wrong shows in the state, or the robot is asked
         return sent
 
     def stop(self) -> None:
@@ -186,9 +199,6 @@ class RtdeRobot(Robot):
         link.states.refresh()
         if was_driving and link.connected() and self._status not in SAFETY_STOPS and link.program_running():
             link.brake(STOP_TIME)
-            if link.program_running():
-                link.set_watchdog(IDLE_WATCHDOG_HZ)
-                self._kept_alive = time.monotonic()
         self._wait_for_standstill(link)
 
     def zero_ft_sensor(self) -> None:
@@ -226,7 +236,8 @@ class RtdeRobot(Robot):
         if unlock:
             unlock_protective_stop(self.host)
         if self._link is not None:
-            check_released(self.host, self.settings.connect_timeout)  # a refusal must not cost the connection
+            # a refusal must not cost the connection
+            check_released(self.host, self.settings.connect_timeout, self.settings.power_on)
         return self.connect()
 
     def close(self) -> None:
@@ -245,7 +256,7 @@ class RtdeRobot(Robot):
         return RobotError(f"not connected to {self.host}: call connect() first.")
 
     def _begin(self, link: Link) -> None:
-        link.set_watchdog(IDLE_WATCHDOG_HZ)
+        link.arm_watchdog()
         self._driving = self._refused = self._lost_while_driving = False
         self._status, self.reason = Status.OK, ""
         self._kept_alive = time.monotonic()
@@ -255,10 +266,10 @@ class RtdeRobot(Robot):
     def _start_driving(self, link: Link) -> bool:
         """Before the first command: the program runs and the watchdog is armed."""
         if not link.program_running() and not link.restart_program():
-            self._refuse("the control program does not start on the robot")
+            self._refuse("")
             return False
-        if not link.set_watchdog(self.settings.watchdog_hz):
-            self._refuse("the robot did not arm its watchdog")
+        if not link.arm_watchdog():
+            self._refuse("the robot did not arm its watchdog: reset the fault")
             return False
         link.states.resting(False)
         self.beat.skip()  # arming took some cycles: this command belongs to the present one
@@ -279,8 +290,32 @@ class RtdeRobot(Robot):
             if time.monotonic() < self._refused_at + EXPLAINED:
                 return Status.OK  # nothing is sent meanwhile
             status, reason = Status.COMMAND_REJECTED, self.reason
+        if status == Status.COMMAND_REJECTED and not reason:
+            reason = self._why_ended()
         self.reason = reason
         return status
+
+    def _why_ended(self) -> str:
+        """The program has ended. Empty: the robot is asked, by a thread that sets the reason; the loop goes on."""
+        limit = 1.0 / self.settings.watchdog_hz
+        if self._driving and (silence := time.monotonic() - self._sent_at) > limit:
+            return ended.too_late(silence, limit)
+
+        def ask(link: Link | None) -> None:
+            reason = ended.why(self.host)
+            if self._link is link and not self.reason:
+                self.reason = reason
+
+        threading.Thread(target=ask, args=(self._link,), daemon=True).start()
+        return ""
+
+    def _watch_slider(self, fraction: float) -> None:
+        """Somebody moves it, and the robot follows in steps: what counts is where it comes to rest."""
+        seen, now = round(fraction, 2), time.monotonic()
+        if seen != self._slider_seen:
+            self._slider_seen, self._slider_since = seen, now
+        elif seen != self.slider and now > self._slider_since + SLIDER_RESTS:
+            self.slider = seen
 
     def _refuse(self, reason: str) -> None:
         self._refused, self._refused_at, self.reason = True, time.monotonic(), reason

@@ -5,6 +5,8 @@ weight of the configured payload is removed in both. Source: maintainers of Univ
 1287 and 1615.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -22,25 +24,56 @@ Array = NDArray[np.float64]
 GRAVITY = 9.81  # [m/s2]
 DOUBTFUL_FORCE = 4.0  # [N] at rest; the accuracy of the built-in sensor is some newtons
 DOUBTFUL_MASS = 0.05  # [kg] below it the payload is not what is wrong
+STAYS = "It stays so when this program has ended."
 
 
 def apply(link: Link, settings: RtdeSettings) -> list[str]:
     """Set TCP and payload; returns what a user must know about them."""
     s = settings
-    if s.tcp is not None and not link.set_tcp(s.tcp):
-        raise RobotError("the robot did not accept the TCP offset.")
-    if s.payload_kg is not None and not link.set_payload(s.payload_kg, s.payload_cog):
-        raise RobotError(f"the robot did not accept the payload of {s.payload_kg} kg.")
+    sentences = _set(link, s)
     if s.own == "raw":
-        return ["The raw wrench holds the tool's weight: calibrate tool.mass and tool.center_of_mass."]
+        return [*sentences, "The raw wrench holds the tool's weight: calibrate tool.mass and tool.center_of_mass."]
     if s.own == "external":
-        return ["The wrench comes from an external sensor: calibrate tool.mass and tool.center_of_mass."]
+        return [*sentences, "The wrench comes from an external sensor: calibrate tool.mass and tool.center_of_mass."]
     payload = link.payload() if s.payload_kg is None else (s.payload_kg, list(s.payload_cog))
     if payload is None:
-        return ["This software does not report its payload: check it on the pendant, a wrong one acts like a push."]
-    if payload[0] == 0.0:
-        return ["The payload is 0 kg: the weight of any tool will act like a push; set the payload of the tool."]
-    return [f"The robot removes the weight of its payload ({payload[0]:.3g} kg) from the wrench."]
+        note = "This software does not report its payload: check it on the pendant, a wrong one acts like a push."
+    elif payload[0] == 0.0:
+        note = "The payload is 0 kg: the weight of any tool will act like a push; set the payload of the tool."
+    else:
+        note = f"The robot removes the weight of its payload ({payload[0]:.3g} kg) from the wrench."
+    return [*sentences, note]
+
+
+def _set(link: Link, s: RtdeSettings) -> list[str]:
+    """What the robot is given stays there after this program, so say what it had before."""
+    sentences = []
+    if s.tcp is not None:
+        before = link.tcp_offset()
+        if not link.set_tcp(s.tcp):
+            raise RobotError("the robot did not accept the TCP offset.")
+        if before is None or not np.allclose(before, s.tcp, atol=1e-6):
+            sentences.append(f"TCP of the robot set to {_pose(s.tcp)}; before: {_pose(before)}. {STAYS}")
+    if s.payload_kg is not None:
+        had, wanted = link.payload(), (s.payload_kg, s.payload_cog)
+        if not link.set_payload(*wanted):
+            raise RobotError(f"the robot did not accept the payload of {s.payload_kg} kg.")
+        if had is None or not np.allclose([had[0], *had[1]], [wanted[0], *wanted[1]], atol=1e-6):
+            sentences.append(f"Payload of the robot set to {_load(wanted)}; before: {_load(had)}. {STAYS}")
+    return sentences
+
+
+def _pose(tcp: Sequence[float] | None) -> str:
+    if tcp is None:
+        return "unknown"
+    x, y, z, *turn = tcp
+    return f"{1e3 * x:.4g} {1e3 * y:.4g} {1e3 * z:.4g} mm, rotation vector {' '.join(f'{r:.4g}' for r in turn)} rad"
+
+
+def _load(payload: tuple[float, Sequence[float]] | None) -> str:
+    if payload is None:
+        return "unknown"
+    return f"{payload[0]:.4g} kg at {' '.join(f'{1e3 * c:.4g}' for c in payload[1])} mm"
 
 
 class BuiltinWrench:

@@ -1,0 +1,60 @@
+"""Why the program on the robot does not run any more, and the way back, in plain words."""
+
+import contextlib
+import time
+
+from ur_admittance.errors import RobotError
+from ur_admittance.robots.rtde.dashboard_port import Dashboard
+
+AGAIN = "reset the fault, which starts it again"
+PAUSED = f"the program on the robot was paused at its pendant: {AGAIN}"
+STOPPED = f"the program on the robot was stopped (at the pendant or by an error; its log has more): {AGAIN}"
+ANOTHER = "another program runs on the robot in the place of ours: stop it, then reset the fault"
+LOCAL = "the robot was switched to local control: switch it back to remote control, then reset the fault"
+SETTLED = 0.2  # [s] after which the dashboard shows what the state has shown already
+# robot_mode, as RTDE and the dashboard give it
+MODES = {
+    -1: "NO_CONTROLLER",
+    0: "DISCONNECTED",
+    1: "CONFIRM_SAFETY",
+    2: "BOOTING",
+    3: "POWER_OFF",
+    4: "POWER_ON",
+    5: "IDLE",
+    6: "BACKDRIVE",
+    7: "RUNNING",
+    8: "UPDATING_FIRMWARE",
+}
+UNPOWERED = {
+    "POWER_OFF": "the arm was switched off: switch it on, release its brakes, then reset the fault",
+    "IDLE": "the brakes of the arm are on: release them, then reset the fault",
+}
+
+
+def no_power(mode: int | str) -> str:
+    """Of a robot mode that is not RUNNING."""
+    name = MODES.get(mode, str(mode)) if isinstance(mode, int) else mode
+    return UNPOWERED.get(
+        name, f"the arm is not ready (robot mode {name}): switch it on at the pendant, then reset the fault"
+    )
+
+
+def too_late(silence: float, limit: float) -> str:
+    """This program itself has sent nothing for `silence` [s]."""
+    return (
+        f"this program sent no command for {1e3 * silence:.0f} ms (limit {1e3 * limit:.0f} ms), so the robot stopped; "
+        "is the computer overloaded? Reset the fault"
+    )
+
+
+def why(host: str, timeout: float = 1.0) -> str:
+    """Of a program that has just ended; asks the dashboard, so not in the loop."""
+    time.sleep(SETTLED)
+    with contextlib.suppress(RobotError), Dashboard(host, timeout) as dashboard:
+        if dashboard.remote_control() is False:
+            return LOCAL
+        if (mode := dashboard.word("robotmode")) != "RUNNING":
+            return no_power(mode)
+        if dashboard.word("running") == "true":
+            return ANOTHER
+    return STOPPED
