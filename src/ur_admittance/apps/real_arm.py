@@ -90,6 +90,7 @@ def drive_rtde(
         say(model_doubt)
     controller.expect_load()
     doubt = why = ""
+    slider = robot.slider
     resets = 0  # how often a reset is still asked for: the first cycles after a pause do not obey
 
     def request(controller: Any, value: Any) -> str:
@@ -112,7 +113,7 @@ def drive_rtde(
         return "connected to the robot again; the fault is being reset, then the arm can be activated"
 
     def each_tick(controller: Any) -> bool | None:
-        nonlocal doubt, why, activate, resets
+        nonlocal doubt, why, slider, activate, resets
         if robot.doubt != doubt:
             doubt = robot.doubt
             say(doubt or "Our tool pose and the robot's agree again.")
@@ -128,9 +129,12 @@ def drive_rtde(
                 say(f"Not activated, the arm holds still: {error}")
         reason = robot.reason if controller.mode == Mode.FAULT else ""
         if reason != why:
-            why = reason
+            why = controller.robot_says = reason
             if why:
                 say(f"Why: {why}.")
+        if robot.slider != slider:
+            slider = robot.slider
+            say(robot.slider_sentence)
         return None if on_tick is None else on_tick(controller)
 
     options |= {"handlers": {"request": request}, "on_tick": each_tick}

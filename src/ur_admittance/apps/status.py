@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.text import Text
 
 from ur_admittance.analysis.stability import margin_of_record
-from ur_admittance.control.recovery import CLAMPED
-from ur_admittance.core.faults import sentence
+from ur_admittance.control.recovery import CLAMPED, ENDED_BY_RESET
+from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status
@@ -100,6 +100,8 @@ def _way_out(command: np.void, name: str) -> str:
         return f"to go on: {asked.format('reset_fault')}, then activate"
     if status == Status.PROTECTIVE_STOP:
         return f"unlock it on the pendant or by: {asked.format('unlock')}; then {asked.format('reset_fault')}"
+    if status in ENDED_BY_RESET:
+        return f"{remedy(status).rstrip('.')}: {asked.format('reset_fault')}, then activate"
     words = sentence(status, command["hindrance_evidence"])
     return f"{words}; free the tool, or: {asked.format('retreat')}" if status in CLAMPED else f"not yet: {words}"
 

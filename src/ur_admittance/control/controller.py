@@ -60,6 +60,7 @@ class AdmittanceController:
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
         self.fusion: Fusion | None = None  # of a second force sensor: use_second
+        self.robot_says = ""  # about its fault, from whoever talks to it
         self.configured = False
         self._pending: deque[np.void] = deque()  # appending and taking are one step each: safe between threads
         self._request = Request.NONE
@@ -221,8 +222,8 @@ class AdmittanceController:
 
     @property
     def remark(self) -> str:
-        """Which of two force sensors was dropped, or is used again; empty: nothing to tell."""
-        return "" if self.fusion is None else self.fusion.remark
+        """What the robot says of its fault, or which of two force sensors was dropped or is used again; or empty."""
+        return self.robot_says or ("" if self.fusion is None else self.fusion.remark)
 
     @property
     def own_motion(self) -> str:

@@ -9,6 +9,8 @@ from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.records import STANDSTILL, Mode, Status
 
 CLAMPED = (Status.OVER_FORCE, Status.OVER_TORQUE)
+# What the robot reported lasts until the reset, which looks again, and connects again where it has to.
+ENDED_BY_RESET = (Status.CONNECTION_LOST, Status.COMMAND_REJECTED, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
 
 
 def hindrance(command: Any) -> str:
@@ -46,4 +48,4 @@ def reason(mode: Mode, status: Status, evidence: Any, remark: str) -> str:
         why = mode.name.lower()
     elif status != Status.RETREATING:
         why = f"{mode.name.lower()}: {why}"
-    return f"{why}; {remark}" if remark else why
+    return f"{why}; {remark}" if remark and remark not in why else why

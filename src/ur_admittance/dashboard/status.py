@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.core.faults import sentence
+from ur_admittance.control.recovery import ENDED_BY_RESET
+from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status
@@ -86,6 +87,8 @@ def way_out(command: Any, unlocked: bool) -> str:
         return "The robot is unlocked and stands. Press Reset fault, then Activate."
     if hindrance == Status.PROTECTIVE_STOP:
         return "Unlock it on the pendant, or press Unlock robot. Then press Reset fault."
+    if hindrance in ENDED_BY_RESET:
+        return f"{remedy(hindrance)} Then press Activate."
     return f"Not yet: {sentence(hindrance, command['hindrance_evidence'])}."
 
 
