@@ -94,6 +94,8 @@ def confident(robot: EmulatorProcess) -> dict[str, object]:
         r"y: yes, r: repeat.*> ": "y",
         r"That is not good yet.*> ": "r",  # a busy machine may hold up a robot cycle
         r"thank you, let go": lambda: robot.tell("let go"),
+        r"pull the network cable": lambda: robot.tell("cut 2"),
+        r"Plug the cable in again.*> ": "",
         r"\nreal-time: .*frozen": lambda: robot.tell("push 0 10 0 0 0 0 1.5"),
     }
     for words, push in PUSHES.items():
@@ -108,7 +110,7 @@ def out(tmp_path_factory) -> Path:
 
 def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, out: Path) -> None:
     without_calibration = {
-        r"8 of 9(?s:.*?)emergency stop\? .*> ": "s",
+        r"8 of 10(?s:.*?)emergency stop\? .*> ": "s",
         r"Why is it skipped.*> ": "done by the next test",
     }
     person = Person(robot, out, "--seconds", "4")
@@ -121,6 +123,13 @@ def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, 
     assert report.about["serial number"] == "20200000001"
     assert "0.00 mm and 0.00 degrees are left" in report.entries["kinematics"].lines[0]
     assert "the arm would move along +y" in report.entries["frames"].lines[1]
+    speed, left = map(
+        float, re.findall(r"pulled at ([\d.]+) mm/s, the flange went on for ([\d.]+) mm", out.read_text())[0]
+    )
+    assert speed > 10.0
+    assert (
+        left < speed * 0.15
+    )  # [s]: 20 ms until the script brakes, and the brakes; a held speed would last the whole cut
     parameters = load_parameters(out)
     assert parameters.tool.tcp[2] == 0.15
     assert 0.002 < parameters.robot.response_time < 0.02
@@ -140,7 +149,7 @@ def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, 
 def test_a_step_done_again_changes_the_configuration(robot, out: Path) -> None:
     assert load_parameters(out).sensor.source == ""
     person = Person(robot, out, "--from", "calibration", "--poses", "6")
-    person.until("9 of 9", confident(robot))
+    person.until("9 of 10", confident(robot))
     person.until(r"emergency stop\? .*> ")
     person.answer("q")
     assert person.ended() == 0, person.said
@@ -167,11 +176,11 @@ def test_what_was_measured_survives_ctrl_c_and_a_skipped_step_says_why(robot, tm
     person = Person(robot, out)
     person.until(r"Is this the arm in front of you.*> ")  # asked again, not measured again
     person.answer("y")
-    person.until(r"3 of 9.*\n(.*\n)*Enter: go on.*> ")
+    person.until(r"3 of 10.*\n(.*\n)*Enter: go on.*> ")
     person.answer("s")
     person.until(r"Why is it skipped.*> ")
     person.answer("seen on another day")
-    person.until(r"4 of 9.*\n(.*\n)*Enter: go on.*> ")
+    person.until(r"4 of 10.*\n(.*\n)*Enter: go on.*> ")
     person.answer("q")
     assert person.ended() == 0
     entries = load_report(out).entries

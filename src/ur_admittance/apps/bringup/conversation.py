@@ -4,13 +4,14 @@ explain -> go on?  -> work -> show -> confirmed?  -> the next step
            skip why?                  repeat, skip why?
 """
 
+from ur_admittance.apps.bringup.cable import CABLE
 from ur_admittance.apps.bringup.moving import MOVING
 from ur_admittance.apps.bringup.report import DONE, MEASURED, SKIPPED
 from ur_admittance.apps.bringup.standing import STANDING
 from ur_admittance.apps.bringup.step import Bench, Found, Step
 from ur_admittance.errors import UrAdmittanceError
 
-STEPS: tuple[Step, ...] = (*STANDING, *MOVING)
+STEPS: tuple[Step, ...] = (*STANDING, *MOVING, CABLE)
 NAMES = tuple(step.name for step in STEPS)
 YES, REPEAT, SKIP, QUIT = "yrsq"
 
