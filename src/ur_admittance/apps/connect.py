@@ -53,11 +53,8 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
 def open_rtde(host: str, model: RobotModel, sensor: str = "builtin", second: str = "", **settings: Any) -> "RtdeRobot":
     """sensor, second: as sensor.source, second empty: none; settings: as RtdeSettings. RobotError for one that does not
     exist or does not fit."""
-    try:
-        from ur_admittance.robots.rtde.robot import RtdeRobot
-        from ur_admittance.robots.rtde.settings import RtdeSettings
-    except ImportError as error:
-        raise RobotError(f"robot = {host}: driving a real arm needs the package ur-rtde ({error}).") from None
+    from ur_admittance.robots.rtde.robot import RtdeRobot
+    from ur_admittance.robots.rtde.settings import RtdeSettings
     from ur_admittance.robots.sensors import external_sensor
 
     device, other = external_sensor(sensor), external_sensor(second)

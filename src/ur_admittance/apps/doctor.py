@@ -102,10 +102,10 @@ def _computer() -> Iterator[Finding]:
 
 def _needs_of_run(name: str, log: Path | None, client: str) -> Iterator[Finding]:
     """What `run` will ask of this computer before it asks the robot."""
-    if client != "direct" and find_spec("rtde_control"):
+    if client == "ur_rtde" and find_spec("rtde_control"):
         yield Finding("good", "the package ur-rtde is installed.")
-    elif client != "direct":
-        remedy = "pip install 'ur-admittance[robot]', or use --client direct."
+    elif client == "ur_rtde":
+        remedy = "pip install 'ur-admittance[robot]', or leave --client out."
         yield Finding("bad", "the package ur-rtde is missing.", remedy)
     if name in running_controllers():
         yield Finding("bad", f"{already_running(name)}.", "`run --name other` runs beside it, with another arm.")

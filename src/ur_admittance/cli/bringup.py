@@ -77,7 +77,7 @@ def _new(out: Path, chosen: dict[str, str]) -> "Report":
         "serial number": who.serial or "unknown",
         "software": who.software + (" (emulator)" if who.emulated else ""),
         "sensor": chosen["sensor"] or "builtin",
-        "client": chosen["client"] or "ur_rtde",
+        "client": chosen["client"] or "direct",
         "preset": chosen["preset"] or "hand_guiding",
         "begun": now(),
     }

@@ -106,7 +106,7 @@ ClientOption = Annotated[
     str,
     typer.Option(
         "--client",
-        help="Who carries the commands to an arm with an address: ur_rtde (default), or direct (a script of our own).",
+        help="Who carries the commands to an arm with an address: direct (default, a script of our own), or ur_rtde.",
     ),
 ]
 StageOption = Annotated[

@@ -65,7 +65,7 @@ class Report:
     def command(self, path: Path | str) -> str:
         """What starts the arm with this report as its configuration."""
         about = self.about
-        client = f" --client {about['client']}" if about["client"] != "ur_rtde" else ""
+        client = f" --client {about['client']}" if about["client"] != "direct" else ""
         return f"ur-admittance run --robot {about['robot']} --model {about['model']}{client} --preset {path}"
 
     def check_arm(self, serial: str) -> None:

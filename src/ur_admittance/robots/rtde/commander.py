@@ -112,7 +112,7 @@ def _explained(host: str, message: str) -> RobotError:
     """The library's exception in our words."""
     lowered = message.lower()
     if "no module named" in lowered:
-        return RobotError("the package ur-rtde is missing: pip install 'ur-admittance[robot]', or use --client direct.")
+        return RobotError("the package ur-rtde is missing: pip install 'ur-admittance[robot]', or leave --client out.")
     if "in use" in lowered or "in_use" in lowered:
         return RobotError(
             f"another program already commands {host} through RTDE; close it (also EtherNet/IP and PROFINET adapters)."

@@ -50,7 +50,7 @@ class RtdeSettings:
     connect_timeout: float = 3.0  # [s]
     state_patience: float = 0.016  # [s] to wait for a state that is late; after it the cycle runs without
     command_patience: float = 0.02  # [s] without a new speed before the arm is slowed down; the next one goes on
-    client: Literal["ur_rtde", "direct"] = "ur_rtde"  # who carries the commands: that library, or a script of our own
+    client: Literal["direct", "ur_rtde"] = "direct"  # who carries the commands: a script of our own, or that library
 
     def __post_init__(self) -> None:
         _need(self.command in ("speed", "servo"), f"command = {self.command!r}", "'speed' or 'servo'")
@@ -67,7 +67,7 @@ class RtdeSettings:
         _need(0.1 <= self.watchdog_hz <= 125.0, f"watchdog = {self.watchdog_hz} Hz", "0.1 to 125")
         patience = f"command_patience = {self.command_patience} s"
         _need(0.004 <= self.command_patience <= 1.0, patience, "0.004 to 1")
-        _need(self.client in ("ur_rtde", "direct"), f"client = {self.client!r}", "ur_rtde or direct")
+        _need(self.client in ("ur_rtde", "direct"), f"client = {self.client!r}", "direct or ur_rtde")
         _need(0.5 <= self.stop_deceleration <= 40.0, f"stop = {self.stop_deceleration} rad/s2", "0.5 to 40")
         _need(0.03 <= self.lookahead <= 0.2, f"lookahead = {self.lookahead} s", "0.03 to 0.2")
         _need(100.0 <= self.gain <= 2000.0, f"gain = {self.gain}", "100 to 2000")
