@@ -4,17 +4,25 @@ For each fault: the sentence the user sees, and on the robot's side the time and
 
     python benchmarks/rtde_faults.py                        all faults, as a table
     python benchmarks/rtde_faults.py protective             one of them
-    python benchmarks/rtde_faults.py --client direct        through the script of our own instead of ur_rtde
+    python benchmarks/rtde_faults.py --client ur_rtde       through that library instead of the script of our own
+    python benchmarks/rtde_faults.py cut --strict           on a controller that keeps the first rate of a watchdog
+    python benchmarks/rtde_faults.py --campaign 5 --busy 4  recoveries: each of six events five times, beside four busy
+                                                            processes, at the priorities of `run`
+    python benchmarks/rtde_faults.py --starts 30 --busy 4   connect, drive for half a second, close
 """
 
 import argparse
 import contextlib
+import os
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from ur_admittance.apps.operate import LOOP_PRIORITY
+from ur_admittance.apps.real_arm import COMMAND_PRIORITY
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
 from ur_admittance.emulator.process import EmulatorProcess
@@ -23,6 +31,7 @@ from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde.robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
+from ur_admittance.runtime.realtime import realtime
 
 SPEED = 0.2  # [m/s] of the reference, sideways
 MODEL = "ur5e"
@@ -30,6 +39,8 @@ TRIES = 3
 # patience: a busy machine slows robot time down instead of losing cycles; times below are robot time
 OPTIONS = ("--patience", "0.4")
 # a wall in the way, and a robot that does not take much: the controller alone would yield to it
+# strict real time, before everything else: what is late is our client
+BUSY_OPTIONS = ("--priority", "70")
 WALL = ("--environment", "wall", "--gap", "0.2", "--force-limit", "50")
 
 
@@ -47,11 +58,12 @@ class Session:
 
     def __init__(self, emulator: EmulatorProcess, client: str, **settings: object) -> None:
         self.emulator, self.client = emulator, client
-        chosen = RtdeSettings(client=client, **settings)  # type: ignore[arg-type]
+        chosen = RtdeSettings(client=client, rt_priority=COMMAND_PRIORITY, **settings)  # type: ignore[arg-type]
         self.robot = RtdeRobot(emulator.host, robot_model(MODEL), chosen)
         parameters = Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]})
         self.controller = AdmittanceController(robot_model(MODEL), parameters)
         self.direction, self.axis = 1.0, 1  # along y
+        self.tries = TRIES
 
     def connect(self) -> tuple[str, ...]:
         info = self.robot.connect()
@@ -84,7 +96,7 @@ class Session:
         return words if not detail or detail in words else f"{words} ({detail})"
 
     def get_moving(self) -> None:
-        for _ in range(TRIES):
+        for _ in range(self.tries):
             self.cycles(3, moving=False)
             self.controller.activate()
             self.cycles(350)
@@ -105,7 +117,7 @@ class Session:
     def recovered(self, unlock: bool = False) -> bool:
         """Connect anew, reset, activate, move back: does the arm go?"""
         self.reset(unlock)
-        for _ in range(TRIES):
+        for _ in range(self.tries):
             if self._moves_back():
                 return True
             self.reset()
@@ -151,9 +163,31 @@ def _stopped_by(command: str, release: str = "", unlock: bool = False) -> Callab
         if unlock:
             session.emulator.tell("unlock delay 0.2")
         if "emergency" in command:
-            for order in ("power on", "brake release"):
-                session.emulator.dashboard(order)
+            _power_up(session.emulator)
         outcome.moved_again = session.recovered(unlock)
+        return outcome
+
+    return fault
+
+
+def _power_up(emulator: EmulatorProcess) -> None:
+    for order in ("power on", "brake release"):
+        emulator.dashboard(order)
+
+
+def _at_the_pendant(
+    command: str, undo: Callable[[EmulatorProcess], object] = lambda emulator: None
+) -> Callable[[Session], Outcome]:
+    """Somebody presses a button there; ``undo``: before the reset, where that alone is not enough."""
+
+    def fault(session: Session) -> Outcome:
+        session.emulator.tell(f"mark {command}")
+        session.emulator.dashboard(command)
+        session.until_fault()
+        session.cycles(100)  # until the robot has been asked why
+        outcome = _incident(session.emulator, Outcome(session.reason()))
+        undo(session.emulator)
+        outcome.moved_again = session.recovered()
         return outcome
 
     return fault
@@ -163,7 +197,7 @@ def contact(session: Session) -> Outcome:
     """The tool is driven against a wall, and the robot stops itself."""
     session.close()
     with EmulatorProcess(*OPTIONS, *WALL) as emulator:
-        pressed = Session(emulator)
+        pressed = Session(emulator, session.client)
         pressed.axis = 0
         try:
             pressed.connect()
@@ -234,6 +268,17 @@ def program_paused(session: Session) -> Outcome:
     """The control computer stops sending for a while: the robot's watchdog must stop the arm."""
     session.emulator.tell("mark no more commands")
     time.sleep(1.5)  # longer than the emulator's patience
+    outcome = Outcome(session.until_fault())
+    _incident(session.emulator, outcome)
+    outcome.moved_again = session.recovered()
+    return outcome
+
+
+def process_stopped(session: Session) -> Outcome:
+    """SIGSTOP for a second: a debugger, a suspended terminal, a frozen virtual machine."""
+    session.emulator.tell("mark stopped")
+    subprocess.Popen(["sh", "-c", f"sleep 1; kill -CONT {os.getpid()}"])
+    os.kill(os.getpid(), signal.SIGSTOP)
     outcome = Outcome(session.until_fault())
     _incident(session.emulator, outcome)
     outcome.moved_again = session.recovered()
@@ -322,7 +367,12 @@ FAULTS: dict[str, Callable[[Session], Outcome]] = {
     "robot frozen 5 s": frozen(5.0),
     "connections closed": connections_closed,
     "robot switched off": robot_killed,
+    "pause": _at_the_pendant("pause"),
+    "stop button": _at_the_pendant("stop"),
+    "power off": _at_the_pendant("power off", _power_up),
+    "local control": _at_the_pendant("emulator local control", lambda emulator: emulator.tell("remote control")),
     "watchdog: no commands": program_paused,
+    "process stopped 1 s": process_stopped,
     "client killed": client_killed,
     "second client": second_client,
     "speed slider 30 %": slider,
@@ -330,27 +380,104 @@ FAULTS: dict[str, Callable[[Session], Outcome]] = {
 }
 
 
-def run(name: str, client: str = "ur_rtde") -> Outcome:
+EVENTS = ("network cut 1 s", "client killed", "process stopped 1 s", "pause", "power off", "speed slider 30 %")
+
+
+def run(name: str, client: str = "direct", strict: bool = False) -> Outcome:
+    """strict: the controller keeps the first rate that a program sets for a watchdog."""
     with EmulatorProcess(*OPTIONS) as emulator:
+        return play(emulator, name, client, strict)
+
+
+def play(emulator: EmulatorProcess, name: str, client: str, strict: bool, tries: int = TRIES) -> Outcome:
+    emulator.tell(f"first watchdog {'on' if strict else 'off'}")
+    session = Session(emulator, client)
+    session.tries = tries
+    try:
+        session.connect()
+        session.get_moving()
+        return FAULTS[name](session)
+    finally:
+        session.close()
+
+
+@contextlib.contextmanager
+def busy(count: int) -> Iterator[None]:
+    """That many processes that never wait."""
+    processes = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+
+
+def campaign(emulator: EmulatorProcess, name: str, count: int, client: str, strict: bool) -> None:
+    """One event so often, with one try for each recovery: sentence, largest distance [mm], recoveries."""
+    outcomes, lost = [], []
+    for _ in range(count):
+        emulator.tell("reset")
+        try:
+            outcomes.append(play(emulator, name, client, strict, tries=1))
+        except (RobotError, SystemExit) as error:
+            lost.append(f"{error}; {' '.join(emulator.lines[-2:])}")
+    ways = [1e3 * o.travel for o in outcomes if o.travel is not None]
+    recovered = sum(bool(o.moved_again) for o in outcomes)
+    words = " / ".join(sorted({o.sentence for o in outcomes}))
+    largest = f"{max(ways):.1f}" if ways else "-"
+    print(f"| {client} | {name} | {words} | {largest} | {recovered} of {count} |", flush=True)
+    for sentence in lost:
+        print(f"not even started: {sentence}", file=sys.stderr)
+
+
+def starts(emulator: EmulatorProcess, count: int, client: str, strict: bool) -> None:
+    """How often the program on the robot is lost in the first half second."""
+    lost = []
+    for _ in range(count):
+        emulator.tell("reset")
+        emulator.tell(f"first watchdog {'on' if strict else 'off'}")
         session = Session(emulator, client)
         try:
             session.connect()
-            session.get_moving()
-            return FAULTS[name](session)
+            session.cycles(250, moving=False)
+            if session.robot.in_trouble:
+                lost.append(f"{session.reason()}; {emulator.lines[-1]}")
+        except RobotError as error:
+            lost.append(str(error))
         finally:
             session.close()
+    print(f"{client}: {len(lost)} of {count} starts lost the program")
+    for sentence in lost:
+        print(f"  {sentence}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("fault", nargs="?", default="", help="part of its name; all of them when there is none")
-    parser.add_argument("--client", choices=("ur_rtde", "direct"), default="ur_rtde")
+    parser.add_argument("--client", choices=("ur_rtde", "direct"), default="direct")
+    parser.add_argument("--strict", action="store_true", help="the controller keeps the first rate of a watchdog")
+    parser.add_argument("--busy", type=int, default=0, help="processes that never wait, beside it")
+    parser.add_argument("--campaign", type=int, default=0, help="recoveries from each of the events")
+    parser.add_argument("--starts", type=int, default=0)
     options = parser.parse_args()
+    if options.campaign or options.starts:
+        with EmulatorProcess(*BUSY_OPTIONS) as emulator, busy(options.busy), realtime(LOOP_PRIORITY):
+            if options.starts:
+                starts(emulator, options.starts, options.client, options.strict)
+            for name in EVENTS if options.campaign else ():
+                if options.fault in name:
+                    campaign(emulator, name, options.campaign, options.client, options.strict)
+    else:
+        table(options.fault, options.client, options.strict)
+
+
+def table(part: str, client: str, strict: bool) -> None:
     print("| fault | the user reads | speed m/s | until standstill s | distance mm | moves again |")
     print("|---|---|---|---|---|---|")
     for name in FAULTS:
-        if options.fault in name:
-            o = run(name, options.client)
+        if part in name:
+            o = run(name, client, strict)
             numbers = [f"{x:.3f}" if x is not None else "-" for x in (o.speed, o.duration)]
             way = f"{1e3 * o.travel:.1f}" if o.travel is not None else "-"
             again = {True: "yes", False: "NO", None: "-"}[o.moved_again]

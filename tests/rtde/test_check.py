@@ -117,4 +117,5 @@ def test_what_run_needs_of_this_computer_is_examined(robot, tmp_path) -> None:
 
 def test_a_missing_client_library_is_said_before_run_needs_it(robot, monkeypatch) -> None:
     monkeypatch.setattr(doctor, "find_spec", lambda name: None)
-    assert "ur-rtde is missing" in texts(examine(robot.host, "ur5e", 0.5), "bad")
+    assert "ur-rtde is missing" in texts(examine(robot.host, "ur5e", 0.5, client="ur_rtde"), "bad")
+    assert "ur-rtde" not in texts(examine(robot.host, "ur5e", 0.5), "bad")

@@ -11,6 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ur_admittance.emulator.process import EmulatorProcess
+from ur_admittance.robots.rtde import ended
 from ur_admittance.robots.rtde.tool import doubts
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "rtde_faults.py"
@@ -33,14 +35,19 @@ TABLE = {
     "robot frozen 5 s": ("no joint state for", 0.25, 0.03),
     "connections closed": ("connection to the robot is lost", 0.25, 0.03),
     "robot switched off": ("connection to the robot is lost", None, None),
+    "pause": (ended.PAUSED, 0.2, 0.015),
+    "stop button": (ended.STOPPED, 0.2, 0.015),
+    "power off": (ended.UNPOWERED["POWER_OFF"], 0.2, 0.015),
+    "local control": (ended.LOCAL, 0.2, 0.015),
     "watchdog: no commands": ("stopped", 0.25, 0.03),
+    "process stopped 1 s": ("stopped", 0.25, 0.03),
     "client killed": ("dead", 0.2, 0.013),  # slowed down before the watchdog acts, which needs 15 mm
     "second client": ("a program is running on the robot", None, None),
     "speed slider 30 %": ("m/s of 0.2 m/s", None, None),
     "wrong payload": ("1 kg too heavy", None, None),
 }
 ALWAYS = {
-    "ur_rtde": ("protective stop", "network cut 1 s", "client killed"),
+    "ur_rtde": ("protective stop", "client killed"),
     "direct": ("client killed", "connections closed", "speed slider 30 %"),
 }
 CASES = [
@@ -67,6 +74,20 @@ def test_a_fault_has_the_right_sentence_a_bounded_stop_and_a_way_back(name: str,
         assert outcome.travel <= way_limit
     if name.startswith("speed slider"):
         assert outcome.speed == pytest.approx(0.3 * faults.SPEED, rel=0.1)
+
+
+@pytest.mark.parametrize("client", ALWAYS)
+def test_a_cut_cable_costs_the_same_where_the_first_rate_of_a_watchdog_is_kept(client: str) -> None:
+    with EmulatorProcess(*faults.OPTIONS) as emulator:
+        ways = []
+        for strict in (False, True):
+            emulator.tell("reset")
+            outcome = faults.play(emulator, "network cut 1 s", client, strict)
+            assert "no joint state for" in outcome.sentence
+            assert outcome.moved_again
+            ways.append(outcome.travel)
+    assert max(ways) < TABLE["network cut 1 s"][2]
+    assert ways[1] == pytest.approx(ways[0], abs=0.003)
 
 
 @pytest.mark.parametrize(

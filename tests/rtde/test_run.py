@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from ur_admittance.apps.real_arm import RETRIES, Retry
+from ur_admittance.apps.status import lines
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.robots.rtde import ended
 from ur_admittance.runtime.mailbox import send
 from ur_admittance.runtime.telemetry.reader import TelemetryReader
 
@@ -92,7 +94,7 @@ def active(name):
 
 def test_a_protective_stop_is_left_by_unlocking_and_a_reset_and_each_stop_says_why(emulator, run):
     process, name = run
-    with active(name) as (_, command):
+    with active(name) as (telemetry, command):
         emulator.tell("protective stop")
         until(lambda: command()["mode"] == Mode.FAULT)
         assert command()["status"] == Status.PROTECTIVE_STOP
@@ -110,13 +112,20 @@ def test_a_protective_stop_is_left_by_unlocking_and_a_reset_and_each_stop_says_w
         emulator.tell("push 0 20 0 0 0 0")
         until(lambda: np.linalg.norm(command()["twist"][:3]) > 0.02)
         emulator.tell("push 0 0 0 0 0 0")
+        emulator.tell("slider 0.3")
+        time.sleep(1.5)
         emulator.dashboard("stop")  # of the program, on the pendant
         until(lambda: command()["mode"] == Mode.FAULT)
+        until(lambda: ended.STOPPED in telemetry.reason())
+        shown = str(lines(telemetry))
+        assert "ask reset_fault" in shown
+        assert "not yet" not in shown
     process.terminate()
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 1, output  # in a fault
     assert "Why: the robot is in a protective stop." in output
-    assert "Why: the control program on the robot has ended." in output
+    assert f"Why: {ended.STOPPED}." in output
+    assert "The speed slider is at 30 %" in output
 
 
 def test_a_clamped_arm_goes_back_on_request_then_reset_and_activation_work(emulator, run):

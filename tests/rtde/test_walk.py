@@ -125,6 +125,7 @@ def test_client_servoj_and_payload_are_taken_from_the_command_line(monkeypatch, 
         code, output = ask("run", *arm, "--duration", "2", *settings, *BUSY)
     assert code == 0, output
     assert "payload (1.2 kg)" in output
+    assert "before: 0.5 kg" in output
     assert sent.count(servo) > 20
 
 
