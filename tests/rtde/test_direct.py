@@ -59,6 +59,13 @@ class Driven:
         self.robot.read(self.sample)
         return float(np.abs(self.sample["qd"]).max())
 
+    def reason(self):
+        """When the robot has been asked for it."""
+        end = time.monotonic() + 5.0
+        while not self.robot.reason and time.monotonic() < end:
+            self.cycles(5)
+        return self.robot.reason
+
     def __enter__(self):
         self.robot.connect()
         self.cycles(80)
@@ -94,10 +101,7 @@ def test_each_end_of_the_program_has_its_own_sentence_and_way_back(emulator, cli
     with Driven(emulator, client=client) as arm:
         for press, sentence in AT_THE_PENDANT.items():
             emulator.dashboard(press)
-            end = time.monotonic() + 5.0
-            while not arm.robot.reason and time.monotonic() < end:
-                arm.cycles(5)
-            assert arm.robot.reason == sentence
+            assert arm.reason() == sentence
             assert arm.sample["external_status"] == Status.COMMAND_REJECTED
             if press in ("power off", "emulator local control"):
                 with pytest.raises(RobotError, match=r"POWER_OFF|local control"):
@@ -198,7 +202,7 @@ def test_another_program_on_the_robot_ends_ours(emulator):
         with socket.create_connection((emulator.host, SCRIPT_PORT)) as port:
             port.sendall(b"def other():\n  sleep(1)\nend\n")
             arm.cycles(60)
-        assert arm.robot.reason == ended.ANOTHER
+        assert arm.reason() == ended.ANOTHER
         assert arm.sample["external_status"] == Status.COMMAND_REJECTED
 
 
