@@ -14,6 +14,7 @@ For each fault: the sentence the user sees, and on the robot's side the time and
 import argparse
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -424,7 +425,7 @@ def campaign(emulator: EmulatorProcess, name: str, count: int, client: str, stri
             lost.append(f"{error}; {' '.join(emulator.lines[-2:])}")
     ways = [1e3 * o.travel for o in outcomes if o.travel is not None]
     recovered = sum(bool(o.moved_again) for o in outcomes)
-    words = " / ".join(sorted({o.sentence for o in outcomes}))
+    words = " / ".join({re.sub(r"\d+", "", o.sentence): o.sentence for o in outcomes}.values())  # one of each kind
     largest = f"{max(ways):.1f}" if ways else "-"
     print(f"| {client} | {name} | {words} | {largest} | {recovered} of {count} |", flush=True)
     for sentence in lost:

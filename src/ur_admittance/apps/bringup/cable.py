@@ -31,8 +31,7 @@ def _cable(bench: Bench) -> Found:
     try:
         with connected_arm(robot) as (arm, _), realtime(LOOP_PRIORITY):
             lever = float(np.linalg.norm(arm.model.jacobian(arm.q)[:3, 0]))
-            bench.say("pull the network cable out of the robot now, while the arm moves" + _emulated(bench))
-            q, qd = _until_silence(arm, SPEED / max(lever, 0.1))
+            q, qd = _until_silence(bench, arm, SPEED / max(lever, 0.1))
     except RobotError:
         if q is None:
             raise
@@ -51,10 +50,13 @@ def _cable(bench: Bench) -> Found:
     return Found(rests and left <= allowed, lines)
 
 
-def _until_silence(arm: CalmArm, speed: float) -> tuple[np.ndarray | None, np.ndarray]:
+def _until_silence(bench: Bench, arm: CalmArm, speed: float) -> tuple[np.ndarray | None, np.ndarray]:
     """Base joint to and fro at `speed` [rad/s]; its last angles and speeds before the robot fell silent, or None."""
-    start, t, offset = arm.q, 0.0, 0.0
+    start, t, offset, asked = arm.q, 0.0, 0.0, False
     while t < LONGEST:
+        if t > 1.0 and not asked:  # at full speed by then
+            asked = True
+            bench.say("pull the network cable out of the robot now, while the arm moves" + _emulated(bench))
         rate = speed * min(1.0, max(-1.0, STEEP * math.sin(2.0 * math.pi * t / TO_AND_FRO)))
         offset, t = offset + rate * arm.period, t + arm.period
         q, qd = start.copy(), np.zeros(6)
