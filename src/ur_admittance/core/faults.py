@@ -71,7 +71,7 @@ REMEDIES = {
     Status.SAFEGUARD_STOP: "Leave the safeguarded area, then reset the fault.",
     Status.CONNECTION_LOST: "Check the network and the robot, then reset the fault.",
     Status.INTERNAL_ERROR: "Restart the program, and report the fault with its log.",
-    Status.COMMAND_REJECTED: "Do what is said about the robot beside it, then reset the fault.",
+    Status.COMMAND_REJECTED: "Clear what the robot reports, then reset the fault.",
     Status.COLLISION: "Move the arm apart by other means, or correct the boxes, the table or the tool under collision.",
     Status.NOT_FOLLOWING: "Free the arm, check its load and payload setting, then reset the fault.",
     Status.STILL_MOVING: "Wait until it stands still.",

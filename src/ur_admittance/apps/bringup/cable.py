@@ -58,7 +58,8 @@ def _until_silence(bench: Bench, arm: CalmArm, speed: float) -> tuple[np.ndarray
             asked = True
             bench.say("pull the network cable out of the robot now, while the arm moves" + _emulated(bench))
         rate = speed * min(1.0, max(-1.0, STEEP * math.sin(2.0 * math.pi * t / TO_AND_FRO)))
-        offset, t = offset + rate * arm.period, t + arm.period
+        step = min(float(arm.sample["dt"]), 2.0 * arm.period)  # the robot's own time: its slider may stretch it
+        offset, t = offset + rate * step, t + step
         q, qd = start.copy(), np.zeros(6)
         q[0], qd[0] = start[0] + offset, rate
         try:
