@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import numpy as np
 import pytest
 
-from ur_admittance.apps.real_arm import RETRIES, Retry
 from ur_admittance.apps.status import lines
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.emulator.process import EmulatorProcess
@@ -24,27 +23,6 @@ def until(condition, seconds=20.0):
     while not condition():
         assert time.monotonic() < end
         time.sleep(0.05)
-
-
-def test_a_request_is_repeated_until_the_mode_is_left_or_half_a_second_is_over():
-    class Busy:
-        def __init__(self, accepted):
-            self.mode, self.asked, self.accepted = Mode.INACTIVE, 0, accepted
-
-        def activate(self):
-            self.asked += 1
-            if self.asked == self.accepted:
-                self.mode = Mode.ACTIVE
-
-    for accepted, expected in ((3, 3), (10_000, RETRIES)):
-        busy, retry = Busy(accepted), Retry()
-        retry.start(Mode.INACTIVE, busy.activate)
-        for _ in range(600):
-            retry.on_tick(busy)
-        assert busy.asked == expected
-    busy.mode = Mode.INACTIVE  # an old request must not come back to life
-    retry.on_tick(busy)
-    assert busy.asked == RETRIES
 
 
 @pytest.fixture
