@@ -45,7 +45,8 @@ class Scene:
         sim_names = {"/joint_states": JOINTS, DRIVER_WRENCH: WRENCH} if relayed else None
         nowhere = {endpoint(driver, output): "/nowhere"} if ignored else None
         self.sim = self.processes.start("sim_node", self.sim_parameters, remap=sim_names)
-        self.node = self.processes.start("admittance_node", {**NODE, "output": output, **(node or {})}, remap=nowhere)
+        self._node_options = {"parameters": {**NODE, "output": output, **(node or {})}, "remap": nowhere}
+        self.start_node()
         client.forget()
         self.setup = Setup(self.processes, client)
         self.relay = Relay(client) if relayed else None
@@ -65,6 +66,9 @@ class Scene:
             self.relay.close()
         if error[0] is not None:
             print(self.processes.logs(), file=sys.stderr)  # noqa: T201
+
+    def start_node(self):
+        self.node = self.processes.start("admittance_node", **self._node_options)
 
     def bring_up(self):
         self.setup.bring_up()

@@ -61,7 +61,11 @@ class Setup:
         self.pushing = None
 
     def state(self):
-        return json.loads(self.states[-1][1].data) if self.states else {}
+        return self.state_of(self.states[-1][1]) if self.states else {}
+
+    @staticmethod
+    def state_of(message):
+        return json.loads(message.data)
 
     def wait_for(self, timeout=20.0, **wanted):
         self.client.until(

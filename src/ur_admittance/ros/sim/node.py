@@ -6,7 +6,8 @@ commands.py, status.py say which, and from which source each rule is; generation
 its own     /robot_description (latched; robot_state_publisher's with the driver), /clock if asked
 takes       ~/hand (WrenchStamped: a hand at the TCP, base axes, for as long as it is renewed)
 services    ~/push, ~/let_go, ~/set_environment, ~/switch (std_srvs/Trigger), fed by the parameters of that name,
-            ~/reset, ~/protective_stop, ~/unlock, ~/stop_program, ~/pause, ~/resume
+            ~/reset, ~/protective_stop, ~/unlock, ~/emergency_stop, ~/safeguard_stop, ~/make_safe, ~/stop_program,
+            ~/pause, ~/resume
 tells       ~/report (topic, latched, once per second; and service): largest steps and speeds, refusals, as JSON;
             ~/clear_report
 """
@@ -106,6 +107,8 @@ class SimNode(Node):  # type: ignore[misc]
         self._hands = Polled(self, WrenchStamped, "~/hand")
         offer(self, push=self._push, let_go=self._let_go, set_environment=self._set_environment, reset=self._reset)
         offer(self, protective_stop=status.protective_stop, unlock=status.unlock)
+        offer(self, emergency_stop=status.emergency_stop, safeguard_stop=status.safeguard_stop)
+        offer(self, make_safe=status.make_safe)
         offer(self, stop_program=status.stop, pause=status.pause, resume=status.play, switch=self._switch)
         offer(self, clear_report=self._clear_report)
         self.create_service(Trigger, "~/report", self._answer_report)

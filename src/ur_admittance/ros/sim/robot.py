@@ -44,6 +44,8 @@ class SafetyMode(IntEnum):
 
     NORMAL = 1
     PROTECTIVE_STOP = 3
+    SAFEGUARD_STOP = 5
+    ROBOT_EMERGENCY_STOP = 7
 
 
 class Robot:
@@ -127,6 +129,22 @@ class Robot:
             raise RobotError("the program does not run.")
         self.paused = True
 
+    def emergency_stop(self) -> None:
+        """The button: the arm loses its power, and the program ends."""
+        self.safety, self.mode = SafetyMode.ROBOT_EMERGENCY_STOP, RobotMode.IDLE
+        self.program_running = self.paused = False
+
+    def safeguard_stop(self) -> None:
+        """Somebody opens the door: the program pauses."""
+        self.safety, self.paused = SafetyMode.SAFEGUARD_STOP, self.program_running
+
+    def make_safe(self) -> None:
+        """The button is released and the arm powered on: somebody has to start the program. The door is closed: the
+        program goes on by itself, as an installation may have it."""
+        if self.safety not in (SafetyMode.ROBOT_EMERGENCY_STOP, SafetyMode.SAFEGUARD_STOP):
+            raise RobotError("there is no emergency stop and no safeguard stop.")
+        self.safety, self.mode, self.paused = SafetyMode.NORMAL, RobotMode.RUNNING, False
+
     def unlock(self, now: float) -> None:
         """unlock_protective_stop of the dashboard."""
         if self.safety != SafetyMode.PROTECTIVE_STOP:
@@ -139,7 +157,7 @@ class Robot:
     def play(self) -> None:
         """Start the program: `play` of the dashboard, `resend_robot_program` of the driver."""
         if self.safety != SafetyMode.NORMAL:
-            raise RobotError("the program does not start: the robot is in a protective stop.")
+            raise RobotError(f"the program does not start: the robot's safety mode is {self.safety.name}.")
         self.program_running, self.paused = True, False
 
     def place(self, q: Array) -> None:

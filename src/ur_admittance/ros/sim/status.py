@@ -95,6 +95,21 @@ class Status:
             self._driver.robot.protective_stop("somebody asked for it", self._driver.time)
         return "protective stop"
 
+    def emergency_stop(self) -> str:
+        with self._lock:
+            self._driver.robot.emergency_stop()
+        return "emergency stop"
+
+    def safeguard_stop(self) -> str:
+        with self._lock:
+            self._driver.robot.safeguard_stop()
+        return "safeguard stop"
+
+    def make_safe(self) -> str:
+        with self._lock:
+            self._driver.robot.make_safe()
+        return "the stop is over"
+
     # the controller manager
 
     def _offer_switching(self, log: Any) -> None:
