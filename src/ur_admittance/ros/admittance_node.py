@@ -29,7 +29,8 @@ from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import not_alone
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
-from ur_admittance.robots.ros.search import FIRST_PAUSE, RobotSearch
+from ur_admittance.robots.ros.search import RobotSearch
+from ur_admittance.ros.autostart import Autostart
 from ur_admittance.ros.compliant_arm import CompliantArm, next_log, stages_of
 from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import StateTopic, state_of
@@ -41,7 +42,6 @@ from ur_admittance.ros.services import offer, say
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import ACTIVATIONS, apply_request
 
-LONGEST_PAUSE = 10.0  # [s] between two attempts to start by itself
 STATE_PERIOD_S = 0.2
 
 
@@ -53,12 +53,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         parameters: Parameters | None = None,
         activate: bool = True,
         duration: float | None = None,
+        attended: bool = False,
         **options: Any,
     ) -> None:
-        """parameters: defaults of this node; activate: autostart does that too; duration: end after this time [s] in
-        action; options: defaults of those above."""
+        """parameters: defaults of this node; activate, attended: of `Autostart`; duration: end this long [s] after the
+        start by itself; options: defaults of those above."""
         super().__init__("admittance_node")
-        self._activate, self._duration, self._began = activate, duration, math.inf
+        self._duration, self._began = duration, math.inf
         self.declare_options({name: (options.get(name, row[0]), *row[1:]) for name, row in OPTIONS.items()})
         RosSettings(output=self.option("output"))  # refuses what it does not know
         stages_of(self)  # so does this
@@ -72,7 +73,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.arm: CompliantArm | None = None  # while configured
         self.report: LoopReport | None = None  # of the last loop
         self.failure = ""  # why it ended by itself
-        self._futile: Path | None = None  # recording of an attempt to start by itself that failed
+        self._stopped = False  # the last activation did not end by a person's wish
         self.search = RobotSearch(self, float(self.option("startup_timeout")))
         self.sensor = SensorWatch(self)
         self.state_topic = StateTopic(self)
@@ -90,15 +91,14 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self._accept_load = False
         self._orders: deque[str] = deque()  # transitions that other programs asked for
         self._looks = 0
-        self._retry_at, self._pause = time.monotonic(), FIRST_PAUSE
+        self.autostart = Autostart(self, bool(self.option("autostart")), activate, attended)
         steady = Clock(clock_type=ClockType.STEADY_TIME)  # the supervision goes on whatever /clock does
         self.create_timer(STATE_PERIOD_S, self._look, clock=steady)
 
     # -- life cycle ---------------------------------------------------------------------------------------------
 
     def configure(self) -> None:
-        futile, self._futile = self._futile, None  # replaced once: the next file may get its name
-        self.arm = CompliantArm(self, self.controller_name, next_log(self._log, futile), {"request": self._asked})
+        self.arm = CompliantArm(self, self.controller_name, next_log(self._log), {"request": self._asked})
 
     def activate(self) -> None:
         arm = self._configured()
@@ -108,7 +108,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if motion := arm.controller.own_motion:
             self.get_logger().warning(f"the arm moves by itself now: {motion}")
         accept_load, self._accept_load = self._accept_load, False  # for this once
-        arm.begin(accept_load)
+        with self.autostart.remembered():
+            arm.begin(accept_load)
+        self._stopped = False
 
     def deactivate(self) -> None:
         if self.arm is not None:
@@ -121,7 +123,14 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             arm.close()
             self.report, self.failure = arm.thread.report, arm.thread.failure
 
-    finish = cleanup  # at the end of the process
+    def finish(self) -> None:
+        """At the end of the process."""
+        stopped = self._stopped or (self.arm is not None and self.arm.controller.mode == Mode.FAULT)
+        self.cleanup()
+        self.autostart.close(stopped)
+
+    def asked(self) -> None:
+        self.autostart.end()
 
     def _configured(self) -> CompliantArm:
         if self.arm is None:
@@ -146,13 +155,15 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     # -- five times per second ---------------------------------------------------------------------------------
 
     def _look(self) -> None:
-        """Notice faults, other publishers and a new description; tell the state; start by itself if asked to."""
+        """Notice faults, other publishers and a new description; tell the state; start by itself, once, if asked to."""
         self._looks += 1
         arm = self.arm
         if arm is not None:
             self._look_at(arm)
-        elif self.option("autostart") and time.monotonic() >= self._retry_at:
-            self._start_by_itself()
+        if self.autostart.pending:
+            self.autostart.look()
+        elif self._duration is not None and self._began == math.inf and self.life != "unconfigured":
+            self._began = time.monotonic()
         arm = self.arm
         state = state_of(None if arm is None else arm.controller, self.life, self.refusal)
         if arm is not None and (inputs := arm.robot.inputs) is not None:
@@ -204,20 +215,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
 
     def _stop_because(self, sentence: str) -> None:
         self.get_logger().error(sentence)
+        self._stopped = True
         self.trigger_deactivate()
         self.refusal = sentence
-
-    def _start_by_itself(self) -> None:
-        if self.life == "unconfigured":
-            self.trigger_configure()
-        if self.life == "inactive" and self._activate and not self.told_to_end.is_set():
-            self.trigger_activate()
-            self._futile = None if self.life == "active" else self._configured().log
-            if self.life != "active":
-                self.trigger_cleanup()
-        self._began = time.monotonic() if self.arm is not None else math.inf
-        self._retry_at = time.monotonic() + self._pause
-        self._pause = min(2.0 * self._pause, LONGEST_PAUSE)
 
     # -- parameters, services, messages ---------------------------------------------------------------------------
 
@@ -252,6 +252,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         return "the reference is where the tool is now"
 
     def _stop(self) -> str:
+        self.autostart.end()
         if self.arm is not None and self.arm.controller.retreating:
             self.arm.thread.call(self.arm.controller.deactivate)
             return "the retreat is stopped"
@@ -290,6 +291,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     def _asked(self, controller: Any, value: Any) -> str:
         """A request of another program, in the loop's thread. Transitions are the executor's, within 0.2 s; slowing
         down does not wait for it."""
+        self.autostart.end()
         if value in ACTIVATIONS:
             if self.life != "inactive":
                 raise LifecycleError(f"{value} refused: the node is {self.life}.")

@@ -50,7 +50,7 @@ class CompliantArm:
             driving=False,
         )
         self._node, self._log = node, node.get_logger()
-        self._duration, self._remark, self.log = p.trajectory_duration, "", log
+        self._duration, self._remark = p.trajectory_duration, ""
         self.robot = RosRobot(settings, node, node.search)
         with contextlib.ExitStack() as undo:
             undo.callback(self.robot.close)
@@ -220,10 +220,8 @@ def stages_of(node: Any) -> list[Stage]:
     return build_stages([name for name in node.option("stages") if name])
 
 
-def next_log(first: Path | None, futile: Path | None) -> Path | None:
-    """Each configure begins a new file: run.mcap, run-2.mcap ... A futile one is replaced."""
-    if futile is not None:
-        futile.unlink(missing_ok=True)
+def next_log(first: Path | None) -> Path | None:
+    """Each configure begins a new file: run.mcap, run-2.mcap ..."""
     path, number = first, 1
     while first is not None and path is not None and path.exists():
         number += 1

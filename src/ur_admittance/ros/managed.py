@@ -31,6 +31,8 @@ class ManagedNode(LifecycleNode):  # type: ignore[misc]
     def activate(self) -> None: ...
     def deactivate(self) -> None: ...
     def cleanup(self) -> None: ...
+    def asked(self) -> None:
+        """Somebody outside asks for a transition, before it is tried."""
 
     def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
         return self._try("configure", self.configure)
@@ -75,6 +77,7 @@ def _answering(node: ManagedNode, callback: Callable[[Any, Any], Any]) -> Callab
 
     def answer(request: Any, response: Any) -> Any:
         before = node.life
+        node.asked()
         try:
             return callback(request, response)
         except Exception:

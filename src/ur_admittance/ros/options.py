@@ -5,7 +5,10 @@ from ur_admittance.ros.parameters import Option
 OPTIONS: dict[str, Option] = {
     "output": ("trajectory", "where commands go: trajectory (topic), velocity (topic) or action"),
     "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
-    "autostart": (False, "configure and activate by itself, and try again until it works"),
+    "autostart": (
+        False,
+        "configure and activate by itself, once per start of the node; after a stop a person activates",
+    ),
     "accept_load": (
         False,
         "activate although the tool reads a force at rest that nothing explains; the arm yields to it",

@@ -28,11 +28,11 @@ def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) 
     nodes: list[AdmittanceNode] = []
 
     def make() -> AdmittanceNode:
-        nodes.append(AdmittanceNode(parameters, autostart=True, **options))
+        nodes.append(AdmittanceNode(parameters, attended=True, **{**options, "autostart": True}))
         return nodes[-1]
 
     code = run(make, [])
-    report, failure = (nodes[0].report, nodes[0].failure) if nodes else (None, "")
+    report, failure = (nodes[0].report, nodes[0].failure or nodes[0].autostart.refusal) if nodes else (None, "")
     if failure:
         say(failure)
     if report is not None:
