@@ -161,6 +161,31 @@ def test_a_twist_does_not_outlive_a_cycle_without_a_time(bench):
     assert not b.controller.sample["reference_twist"].any()
 
 
+def test_a_streamed_wrench_that_is_not_renewed_ends_and_the_arm_comes_to_rest(bench):
+    b = bench().active()
+    for _ in range(100):
+        b.controller.set_reference_wrench([0, 0, -8.0, 0, 0, 0])
+        b.run(0.01)
+    assert np.abs(b.qd).max() > 0.05
+    b.run(0.1)
+    assert not b.controller.sample["reference_wrench"].any()
+    b.run(1.5)
+    assert np.abs(b.qd).max() < 1e-3
+
+
+def test_a_wrench_lasts_as_long_as_it_is_said_to(bench):
+    b = bench().active()
+    for seconds, rests in ((0.0, True), (0.5, True), (np.inf, False)):
+        b.controller.set_reference_wrench([0, 0, -8.0, 0, 0, 0], valid_for=seconds)
+        b.run(0.6)
+        assert b.controller.sample["reference_wrench"].any() != rests
+    b.controller.sample["dt"] = np.nan
+    b.controller.update()
+    assert not b.controller.sample["reference_wrench"].any()
+    with pytest.raises(ParameterError, match="valid_for"):
+        b.controller.set_reference_wrench([0.0] * 6, valid_for=-1.0)
+
+
 @pytest.mark.parametrize("method", ["set_reference_twist", "set_reference_wrench"])
 @pytest.mark.parametrize("value", [[np.nan] + [0.0] * 5, [0.0] * 5])
 def test_references_that_are_not_six_finite_numbers_are_refused(bench, method, value):

@@ -74,7 +74,8 @@ def restarted_node(ending, stop=None):
         scene.node.wait(timeout=20)
         scene.setup.states.clear()
         scene.start_node()
-        scene.setup.wait_for(timeout=60.0)
+        configured = lambda: scene.setup.state().get("life", "unconfigured") != "unconfigured"  # noqa: E731
+        scene.client.until(configured, 60.0, "a node that has found the arm")
         return after
 
     return case

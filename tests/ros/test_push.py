@@ -211,6 +211,33 @@ def test_the_reference_follows_a_desired_twist_and_a_desired_pose(arm, position)
     arm.client.until(lambda: abs(position(arm.joint_state())[2] - before[2]) < 0.003, 10, "back at the first pose")
 
 
+def test_a_desired_wrench_moves_the_arm_while_it_is_renewed_and_in_a_known_frame(arm, position):
+    from geometry_msgs.msg import WrenchStamped
+
+    sender = arm.client.publisher(WrenchStamped, "/admittance_node/desired_wrench")
+    message = WrenchStamped()
+    message.header.frame_id = "camera_link"
+    message.wrench.force.z = -5.0  # the tool is wanted to be pulled down: it moves up
+    arm.client.until(lambda: sender.get_subscription_count() > 0, 10, "a node that takes wrenches")
+    first = position(arm.joint_state())
+    for _ in range(10):
+        sender.publish(message)
+        time.sleep(0.02)
+    time.sleep(0.5)
+    assert np.abs(position(arm.joint_state()) - first).max() < 1e-4
+    arm.client.until(lambda: "frame_id is 'camera_link', must be 'base_link'" in arm.processes.logs(), 5, "the refusal")
+    message.header.frame_id = "base_link"
+    for _ in range(25):
+        sender.publish(message)
+        time.sleep(0.02)
+    assert max(map(abs, arm.joint_state().velocity)) > 0.02
+    arm.still(timeout=3.0)
+    rest = position(arm.joint_state())
+    assert rest[2] > first[2] + 0.01
+    time.sleep(1.0)
+    assert np.abs(position(arm.joint_state()) - rest).max() < 1e-3
+
+
 def test_the_life_cycle_is_driven_from_outside_and_survives_wrong_requests(arm):
     assert not arm.client.transition("activate")  # is active already
     assert not arm.client.transition("cleanup")

@@ -55,6 +55,25 @@ def test_a_pose_from_outside_preempts_too_and_the_newest_writer_leads(controller
     assert poses[-1][1] < 0.04  # a writer who asked for rest, later, has the last word
 
 
+@pytest.mark.parametrize("end", ["preempted", "deactivated"])
+def test_a_wrench_of_a_stage_ends_when_the_stage_leads_no_more(controller, end):
+    robot, wrenches, cycle = NullRobot(), [], [0]
+    stage = InFront(lambda sample, now: sample["reference_wrench"].__setitem__(2, -5.0))
+
+    def script(c):
+        cycle[0] += 1
+        wrenches.append(float(c.sample["reference_wrench"][2]))
+        if cycle[0] == 100:
+            if end == "preempted":
+                apply_reference(c, {"twist": [0.0] * 6})
+            else:
+                apply_request(c, "deactivate")
+
+    run(controller, robot, robot.clock(), duration=0.5, on_tick=script, stages=[stage])
+    assert wrenches[99] == -5.0
+    assert wrenches[102:] == [0.0] * len(wrenches[102:])
+
+
 def test_without_a_stage_there_is_nothing_to_resume(controller):
     with pytest.raises(Exception, match="resume_stages: no stage runs in front of the controller"):
         apply_request(controller, "resume_stages")

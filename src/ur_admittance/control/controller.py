@@ -306,9 +306,10 @@ class AdmittanceController:
         unless renewed."""
         self.references.set_twist(twist, valid_for)
 
-    def set_reference_wrench(self, wrench: ArrayLike) -> None:
-        """Desired wrench on the tool [N, Nm], control axes, added to admittance.desired_wrench; ramped."""
-        self.references.set_wrench(wrench)
+    def set_reference_wrench(self, wrench: ArrayLike, valid_for: float = REFERENCE_TIMEOUT) -> None:
+        """Desired wrench on the tool [N, Nm], control axes, added to admittance.desired_wrench; ramped, and ramped down
+        again after `valid_for` [s] unless renewed."""
+        self.references.set_wrench(wrench, valid_for)
 
     def set_target_pose(self, position: ArrayLike, rotation: ArrayLike) -> None:
         """Send the reference to a pose (base frame: [m], R_base_tcp) at limited speed, instead of what led it before;

@@ -2,7 +2,7 @@
 
 The newest writer leads. One from outside preempts the stages, which lead again only when asked to (resume_stages, or
 the next activation); a writer of velocities that falls silent has let go. Neither makes the arm jump: the tick brakes
-and accelerates the reference inside the limits.
+and accelerates the reference inside the limits. A wanted wrench goes with any of them, and ends in the same way.
 """
 
 import numpy as np
@@ -16,7 +16,8 @@ from ur_admittance.given import number
 from ur_admittance.model.frames import is_rotation
 
 TWIST = Leader.TWIST  # looked up once: it is asked for in every cycle
-REFERENCE_TIMEOUT = 0.1  # [s] a streamed twist that is not renewed ends: a dead client must not keep the arm moving
+# [s] a streamed twist or wrench that is not renewed ends: a dead client must not keep the arm moving
+REFERENCE_TIMEOUT = 0.1
 
 
 class References:
@@ -31,19 +32,24 @@ class References:
         self._targets = 0
         self._tip = np.eye(3), np.zeros(3)  # T_flange_tcp of the target
         self._left = 0.0  # [s] for which the twist is still valid
+        self._streamed, self._wrench_left = False, 0.0  # a wrench from outside, and for how long [s]
 
     def set_twist(self, twist: ArrayLike, valid_for: float) -> None:
         number("valid_for", valid_for, "s", infinite=True)
         self._twist[:] = finite(twist, (6,), "reference twist")
+        self._preempt()
         self._target_id[0] = 0
         self._left = valid_for
         self.leader = TWIST
 
-    def set_wrench(self, wrench: ArrayLike) -> None:
+    def set_wrench(self, wrench: ArrayLike, valid_for: float) -> None:
+        number("valid_for", valid_for, "s", infinite=True)
         self._wrench[:] = finite(wrench, (6,), "reference wrench")
+        self._streamed, self._wrench_left = True, valid_for
 
     def set_pose(self, position: NDArray[np.float64], rotation: NDArray[np.float64], params: np.void) -> None:
         """Both as `checked_pose` returns them, of the TCP of params (PARAMS)."""
+        self._preempt()
         self._position[:], self._rotation[:] = position, rotation
         self._tip = tip(params)
         self._targets += 1
@@ -65,12 +71,17 @@ class References:
         self._tip = R_new, p_new
 
     def let_time_pass(self) -> None:
-        """Before each tick: velocities that are not renewed end."""
+        """Before each tick: velocities and wrenches that are not renewed end."""
         if self.leader is TWIST:
             self._left -= self._dt[0]
             if not self._left > 0.0:  # NaN too
                 self._twist[:] = 0.0
                 self.leader = Leader.SILENT
+        if self._streamed:
+            self._wrench_left -= self._dt[0]
+            if not self._wrench_left > 0.0:
+                self._wrench[:] = 0.0
+                self._streamed = False
 
     def begin(self) -> None:
         """At an activation: a pose from before counts no more."""
@@ -84,6 +95,7 @@ class References:
     def end_stages(self) -> None:
         """Nothing of what a stage wrote stays behind."""
         if self.leader == Leader.STAGE:
+            self._preempt()
             self._clear()
             self.leader = Leader.NOBODY
 
@@ -92,6 +104,11 @@ class References:
             raise LifecycleError("resume_stages: no stage runs in front of the controller.")
         if self.leader in FROM_OUTSIDE:
             self.lead_by_stages()
+
+    def _preempt(self) -> None:
+        """A wrench that a stage wrote into the sample ends with its lead: nobody renews it."""
+        if self.leader == Leader.STAGE and not self._streamed:
+            self._wrench[:] = 0.0
 
     def _clear(self) -> None:
         self._twist[:] = 0.0

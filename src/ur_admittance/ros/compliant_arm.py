@@ -62,7 +62,7 @@ class CompliantArm:
             every = max(1, round(p.control_rate / node.option("monitor_rate")))
             self._monitor = Monitor(node, self.controller, every, model.joint_names)
             undo.callback(self._monitor.destroy)
-            self.references = References(node, p.base_link)
+            self.references = References(node, p.base_link, node.option("tcp_frame"))
             undo.callback(self.references.destroy)
             priority = int(node.option("realtime_priority"))
             self.thread = ControlThread(

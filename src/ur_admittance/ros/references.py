@@ -9,6 +9,7 @@ from rclpy.node import Node
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.cdr import Malformed, Reader
 from ur_admittance.robots.ros.frames import pose_from_quaternion
 from ur_admittance.robots.ros.polled import NEWEST, Polled
@@ -17,10 +18,12 @@ Array = NDArray[np.float64]
 
 
 class References:
-    """Poses and twists are in the base frame, wrenches in control axes; another frame_id is refused, not converted."""
+    """Poses and twists are in the base frame, wrenches in control axes; another frame_id is refused, not converted.
+    Twists and wrenches end when they are not renewed. Stamps are not looked at: other computers have other clocks."""
 
-    def __init__(self, node: Node, base_link: str) -> None:
-        self.base_link = base_link
+    def __init__(self, node: Node, base_link: str, tcp_frame: str) -> None:
+        """tcp_frame: name of the TCP's frame, empty: it has none."""
+        self.base_link, self._tcp_frame = base_link, tcp_frame
         self.refused = ""
         self._node = node
         self._inputs: list[tuple[Polled, Callable[[AdmittanceController, bytes], None]]] = [
@@ -53,19 +56,32 @@ class References:
         controller.set_reference_twist(self._in_base(data).doubles(6))
 
     def _wrench(self, controller: AdmittanceController, data: bytes) -> None:
-        reader = Reader(data)
-        reader.time_ns()
-        reader.string()
+        p = controller.parameters
+        name = control_axes(p, self._tcp_frame)
+        reader = _in_frame(data, name, f" for the axes of control_frame = {p.control_frame}")
         controller.set_reference_wrench(reader.doubles(6))
 
     def _in_base(self, data: bytes) -> Reader:
-        reader = Reader(data)
-        reader.time_ns()
-        frame = reader.string()
-        if frame not in ("", self.base_link):
-            raise Malformed(f"frame_id is {frame!r}, must be {self.base_link!r} or empty.")
-        return reader
+        return _in_frame(data, self.base_link)
 
     def destroy(self) -> None:
         for polled, _ in self._inputs:
             polled.destroy()
+
+
+def control_axes(p: Parameters, tcp_frame: str) -> str:
+    """Name of the frame whose axes are the control axes; empty: ROS has none. tcp_frame: of the TCP, if it has one."""
+    if p.control_frame == "tcp":
+        return tcp_frame or ("" if any(p.tool.tcp[3:]) else p.tip_link)
+    return p.base_link if p.control_frame == "base" else ""
+
+
+def _in_frame(data: bytes, name: str, what: str = "") -> Reader:
+    """After the header of a message that is in this frame, or in none."""
+    reader = Reader(data)
+    reader.time_ns()
+    frame = reader.string()
+    if frame not in ("", name):
+        allowed = f"{name!r} or empty" if name else "empty"
+        raise Malformed(f"frame_id is {frame!r}, must be {allowed}{what}.")
+    return reader
