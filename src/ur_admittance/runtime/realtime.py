@@ -86,19 +86,32 @@ def whole_process(priority: int) -> Iterator[None]:
     interpreter, which another thread may hold, and data, which others deliver; an ordinary thread that waits for the
     processor would hold up a real-time one. Below 1: leave them."""
 
-    def schedule(policy: int, value: int) -> None:
-        for task in Path("/proc/self/task").iterdir():
-            with contextlib.suppress(OSError):  # it may have ended, or we may not
-                os.sched_setscheduler(int(task.name), policy, os.sched_param(value))
-
     if priority < 1 or not hasattr(os, "SCHED_FIFO"):
         yield
         return
-    schedule(os.SCHED_FIFO, priority)
+    schedule_all(priority)
     try:
         yield
     finally:
-        schedule(os.SCHED_OTHER, 0)
+        schedule_all(0)
+
+
+def schedule_all(priority: int) -> None:
+    """SCHED_FIFO for all threads of this process, as far as that is permitted; 0: ordinary ones."""
+    policy = os.SCHED_FIFO if priority > 0 else os.SCHED_OTHER
+    for task in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(OSError):  # it may have ended, or we may not
+            os.sched_setscheduler(int(task.name), policy, os.sched_param(priority))
+
+
+def highest_priority(process: int) -> int:
+    """Real-time priority of its most urgent thread; 0: none has any."""
+    highest = 0
+    with contextlib.suppress(OSError, AttributeError):  # it has ended; not on this system
+        for task in Path(f"/proc/{process}/task").iterdir():
+            with contextlib.suppress(ProcessLookupError):
+                highest = max(highest, os.sched_getparam(int(task.name)).sched_priority)
+    return highest
 
 
 def _scheduler(setup: RealTimeSetup, undo: contextlib.ExitStack, priority: int) -> None:

@@ -4,6 +4,9 @@ forward_velocity_controller keeps the last speed for ever (no time-out in any ve
 ros2_controllers 2.54 to 6.9). So the program leaves its last speeds and a count in shared memory in every cycle; the
 guard, a process of its own, brakes from those speeds when the count stands still. Its publisher exists only while the
 program's does. Positions need no guard: every trajectory ends at rest (seam.py).
+
+Its priority is one above the program's most urgent thread: a loop that hangs at SCHED_FIFO never lets anything of its
+own priority or below run on its core. The price is that a look of the guard, every 5 ms, may delay the loop.
 """
 
 import mmap
@@ -20,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.runtime.braking import BRAKING, slow_down
+from ur_admittance.runtime.realtime import highest_priority, schedule_all
 
 Array = NDArray[np.float64]
 
@@ -31,6 +35,8 @@ HANGS_S = 0.1  # since the guard has looked: no pause of the operating system ei
 ARMED, COUNT, SPEEDS, LISTENERS, LOOKS, NUMBERS = 0, 1, slice(2, 8), 8, 9, 10  # of the shared memory, doubles
 READY_S = 20.0
 SUFFIX = "_guard"  # of the node's name
+RANK_EVERY = 100  # looks, 0.5 s: the program may get its priority after it has armed the guard
+HIGHEST = 99  # of SCHED_FIFO
 
 
 class Guard:
@@ -136,6 +142,24 @@ class Watch:
         return self._speeds
 
 
+class Rank:
+    """Of this process: one above the program while armed, an ordinary one otherwise."""
+
+    def __init__(self, program: int) -> None:
+        """program: its process number."""
+        self._program, self._looks, self._priority = program, 0, 0
+
+    def look(self, armed: bool) -> None:
+        self._looks = self._looks + 1 if armed else 0
+        if self._looks % RANK_EVERY != 1 and armed:
+            return
+        theirs = highest_priority(self._program) if armed else 0
+        priority = min(theirs + 1, HIGHEST) if theirs else 0
+        if priority != self._priority:
+            self._priority = priority
+            schedule_all(priority)
+
+
 def watch_over(descriptor: int, name: str, namespace: str, topic: str) -> None:
     """The process: until the program has ended and the arm stands."""
     import rclpy
@@ -152,8 +176,11 @@ def watch_over(descriptor: int, name: str, namespace: str, topic: str) -> None:
     publisher: Any = None
     sys.stdout.write("r")
     sys.stdout.flush()
+    rank = Rank(os.getppid())
     ended = False
     while not (ended and (watch.done or not watch.armed)):
+        if not ended:
+            rank.look(watch.armed)
         if watch.armed and publisher is None:
             publisher = node.create_publisher(Float64MultiArray, topic, COMMANDS)
         elif not watch.armed and publisher is not None:
@@ -174,6 +201,7 @@ def watch_over(descriptor: int, name: str, namespace: str, topic: str) -> None:
 
 
 if __name__ == "__main__":
+    schedule_all(0)  # whatever the thread had that started it: importing ROS takes a second
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_IGN)  # it ends when the program has ended and the arm stands
     watch_over(int(sys.argv[1]), *sys.argv[2:5])
