@@ -67,6 +67,29 @@ class Loop:
         self.stopped = True
 
 
+def test_every_activation_lets_the_load_of_that_moment_in_slowly():
+    from ur_admittance.core.records import Mode
+    from ur_admittance.ros.compliant_arm import CompliantArm
+
+    class Controller:
+        mode, calls = Mode.INACTIVE, ()
+
+        def expect_load(self):
+            self.calls += ("expect_load",)
+
+        def activate(self, start_at_arm):
+            self.calls, self.mode = (*self.calls, "activate"), Mode.ACTIVE
+
+    arm, loop = object.__new__(CompliantArm), Loop(0, None)
+    loop.failure, loop.alive = "", True
+    arm.thread, arm.controller = loop, Controller()
+    arm.robot = SimpleNamespace(driving=False, take_command=lambda: None)
+    for _ in range(2):
+        arm.controller.mode = Mode.INACTIVE
+        arm.begin()
+    assert arm.controller.calls == ("expect_load", "activate") * 2
+
+
 ERRORS = [RobotError("the loop did not answer"), LifecycleError("not configured"), ZeroDivisionError("a bug")]
 
 

@@ -1,10 +1,15 @@
 """The ROS package: colcon builds it, its executables start. test_launch.py starts its launch files."""
 
 import importlib.util
+import re
 import subprocess
 import sys
+from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
+
+import ur_admittance
 
 from .launching import PACKAGE, build
 
@@ -65,6 +70,29 @@ def test_the_parameter_files_are_accepted_by_the_nodes_they_are_for():
             own = {name for name in values if name in tables[node]}
             rest = {name: values[name] for name in values if name not in own}
             Parameters().changed({name: from_ros(rows()[name], value) for name, value in rest.items()})
+
+
+def test_the_package_depends_on_every_message_package_that_the_code_imports():
+    source = Path(ur_admittance.__file__).parent
+    code = "\n".join(path.read_text() for folder in ("ros", "robots/ros") for path in (source / folder).rglob("*.py"))
+    imported = set(re.findall(r"^ *(?:from|import) (rclpy|\w+_(?:msgs|srvs|interfaces))\b", code, re.MULTILINE))
+    declared = {one.text for one in ElementTree.parse(PACKAGE / "package.xml").iter("exec_depend")}
+    assert {"ur_dashboard_msgs", "controller_manager_msgs", "tf2_msgs", "rclpy"} < imported
+    assert imported <= declared
+
+
+def test_a_package_that_is_missing_is_named_with_what_is_lost_and_where_it_comes_from(monkeypatch):
+    from ur_admittance.robots.ros import packages
+
+    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setenv("ROS_DISTRO", "jazzy")
+    for output, count in (("trajectory", 4), ("velocity", 4), ("action", 5)):
+        sentences = packages.missing_packages(output)
+        assert len(sentences) == count
+        assert all(f"ros-jazzy-{s.split()[0].replace('_', '-')}" in s for s in sentences)
+    assert "safety mode" in sentences[0]
+    monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: name)
+    assert packages.missing_packages("action") == []
 
 
 def test_layouts_name_topics_that_exist():

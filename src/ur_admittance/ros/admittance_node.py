@@ -28,6 +28,7 @@ from ur_admittance.core.records import Mode
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import not_alone
+from ur_admittance.robots.ros.packages import warn_of_missing
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.ros.autostart import Autostart
@@ -69,6 +70,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             from ur_admittance.recording.writer import check_new
 
             check_new(self._log)
+        warn_of_missing(self, self.option("output"))
         self.told_to_end = threading.Event()
         self.arm: CompliantArm | None = None  # while configured
         self.report: LoopReport | None = None  # of the last loop

@@ -10,6 +10,7 @@ from rclpy.node import Node
 from ur_admittance.calibration.arm import CalmArm
 from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.params import Parameters
+from ur_admittance.robots.ros.packages import FOR_COMMANDS, warn_of_missing
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.ros.parameters import Option, SchemaParameters
@@ -34,6 +35,8 @@ class ArmNode(SchemaParameters, Node):  # type: ignore[misc]
     def robot(self, wrench_topic: str | None, driving: bool = False, timeout: float = math.inf) -> RosRobot:
         """Not yet connected. driving False: somebody else moves the arm, here it is only read."""
         p = self.parameters
+        if driving:
+            warn_of_missing(self, self.option("output"), FOR_COMMANDS)
         if driving and self.option("output") not in ("trajectory", "velocity"):
             raise ParameterError(f"output = {self.option('output')!r}: must be trajectory or velocity.", "output")
         settings = RosSettings(

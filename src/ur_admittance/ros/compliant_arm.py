@@ -58,7 +58,6 @@ class CompliantArm:
             node.use_frames(self.robot)
             self.controller = AdmittanceController(model, node.parameters)
             self.controller.configure(saying_unless_ended(node))
-            self.controller.expect_load()
             every = max(1, round(p.control_rate / node.option("monitor_rate")))
             self._monitor = Monitor(node, self.controller, every, model.joint_names)
             undo.callback(self._monitor.destroy)
@@ -105,6 +104,7 @@ class CompliantArm:
         controller.check_activation(accept_load)
 
         def drive() -> None:
+            controller.expect_load()  # what presses now is felt slowly, whoever activates
             controller.activate(start_at_arm=True, accept_load=accept_load)  # others may have moved it
             robot.driving = True
 

@@ -25,6 +25,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.ros.clock import RosClock
 from ur_admittance.robots.ros.command_path import CommandPath
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
+from ur_admittance.robots.ros.packages import FOR_COMMANDS, warn_of_missing
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.robots.ros.status import RobotStatus
 from ur_admittance.robots.ros.zeroing import zero_ft_sensor
@@ -106,6 +107,8 @@ class RosRobot(Robot):
             search.wait_until(lambda: (inputs.poll(), inputs.missing())[1])
             self._here, self.second = node, inputs.second
             if s.may_command:
+                if self._node is None:  # others say so at their start
+                    warn_of_missing(node, s.output, FOR_COMMANDS)
                 self.status = RobotStatus(node, timed=s.output == "action")
                 self.path = CommandPath(
                     node,

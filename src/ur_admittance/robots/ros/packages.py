@@ -1,0 +1,34 @@
+"""Message packages that everything runs without, only less well: what is missing then, and where it comes from."""
+
+import importlib.util
+import os
+from collections.abc import Sequence
+
+from rclpy.node import Node
+
+WITHOUT = {
+    "ur_dashboard_msgs": "the robot's safety mode and robot mode are not seen: a protective or emergency stop shows "
+    "only when the robot's program ends",
+    "controller_manager_msgs": "nobody can be asked whether the controller for the commands is active: one that drops "
+    "them shows only when the arm does not follow",
+    "tf2_msgs": "/tf and /tf_static are not read: a frame must be in robot_description, or be the driver's TCP",
+    "diagnostic_msgs": "/diagnostics is not published",
+    "control_msgs": "output = action is refused",
+}
+FOR_COMMANDS = ("ur_dashboard_msgs", "controller_manager_msgs", "tf2_msgs")
+
+
+def missing_packages(output: str, wanted: Sequence[str] = tuple(WITHOUT)) -> list[str]:
+    """One sentence for each that is not installed and matters for this output."""
+    distribution = os.environ.get("ROS_DISTRO") or "$ROS_DISTRO"
+    return [
+        f"{name} is not installed: {WITHOUT[name]}; with a ROS installation: "
+        f"sudo apt install ros-{distribution}-{name.replace('_', '-')}"
+        for name in wanted
+        if (name != "control_msgs" or output == "action") and importlib.util.find_spec(name) is None
+    ]
+
+
+def warn_of_missing(node: Node, output: str, wanted: Sequence[str] = tuple(WITHOUT)) -> None:
+    for sentence in missing_packages(output, wanted):
+        node.get_logger().warning(sentence)
