@@ -32,6 +32,8 @@ def test_colcon_builds_the_package_and_its_nodes_start(tmp_path, symlinks, missi
         missing("colcon is not installed")
     prefix = build(tmp_path, *(["--symlink-install"] if symlinks else []))
     assert {path.name for path in (prefix / "lib" / "ur_admittance_ros").iterdir()} == NODES
+    node = prefix / "lib" / "ur_admittance_ros" / "admittance_node"
+    assert node.read_text().startswith(f"#!{sys.executable}\n")  # which has this package; docs/how-to/install_ros2.md
     share = prefix / "share"
     assert (share / "ament_index/resource_index/packages/ur_admittance_ros").exists()
     assert {path.name for path in (share / "ur_admittance_ros/launch").iterdir()} == {
