@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from ur_admittance.runtime import registry
+
 from . import interfaces
 from .client import Client
 from .processes import Processes, prefer
@@ -35,6 +37,13 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if Path(__file__).parent in item.path.parents:
             item.add_marker(pytest.mark.timeout(240 + COMPILE_S))
+
+
+@pytest.fixture(autouse=True)
+def unmarked():
+    """No node of an earlier test keeps the next one from starting by itself."""
+    for mark in registry.shared_file("x", "autostart").parent.glob(f"*-{os.environ['ROS_DOMAIN_ID']}.autostart"):
+        mark.unlink(missing_ok=True)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ pytest.importorskip("rclpy")
 from ur_admittance.core.records import Status
 from ur_admittance.errors import LifecycleError, UrAdmittanceError
 
-from .autostart_table import STOPS, forget_last_run
+from .autostart_table import STOPS
 from .scene import Scene
 
 
@@ -173,7 +173,6 @@ def test_a_mark_that_cannot_be_written_keeps_it_from_starting_but_not_a_person(m
 
 def test_no_stop_leads_back_to_an_active_arm_without_a_person(client):
     """One driver and one node; between two stops a person activates. A hand pushes all the time."""
-    forget_last_run()
     with Scene(client, "jazzy", "trajectory", node={"autostart": True}) as scene:
         scene.setup.wait_for(life="active", timeout=60.0)
         assert client.trigger("/ur_sim/clear_report").success

@@ -37,7 +37,6 @@ class References:
     def set_twist(self, twist: ArrayLike, valid_for: float) -> None:
         number("valid_for", valid_for, "s", infinite=True)
         self._twist[:] = finite(twist, (6,), "reference twist")
-        self._preempt()
         self._target_id[0] = 0
         self._left = valid_for
         self.leader = TWIST
@@ -49,7 +48,6 @@ class References:
 
     def set_pose(self, position: NDArray[np.float64], rotation: NDArray[np.float64], params: np.void) -> None:
         """Both as `checked_pose` returns them, of the TCP of params (PARAMS)."""
-        self._preempt()
         self._position[:], self._rotation[:] = position, rotation
         self._tip = tip(params)
         self._targets += 1
@@ -95,7 +93,7 @@ class References:
     def end_stages(self) -> None:
         """Nothing of what a stage wrote stays behind."""
         if self.leader == Leader.STAGE:
-            self._preempt()
+            self.end_wrench_of_stages()
             self._clear()
             self.leader = Leader.NOBODY
 
@@ -105,9 +103,9 @@ class References:
         if self.leader in FROM_OUTSIDE:
             self.lead_by_stages()
 
-    def _preempt(self) -> None:
-        """A wrench that a stage wrote into the sample ends with its lead: nobody renews it."""
-        if self.leader == Leader.STAGE and not self._streamed:
+    def end_wrench_of_stages(self) -> None:
+        """One that a stage wrote into the sample ends with its lead: nobody renews it."""
+        if not self._streamed:
             self._wrench[:] = 0.0
 
     def _clear(self) -> None:

@@ -293,7 +293,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     def _asked(self, controller: Any, value: Any) -> str:
         """A request of another program, in the loop's thread. Transitions are the executor's, within 0.2 s; slowing
         down does not wait for it."""
-        self.autostart.end()
+        if value in (*ACTIVATIONS, "deactivate", "stop"):
+            self.autostart.end()
         if value in ACTIVATIONS:
             if self.life != "inactive":
                 raise LifecycleError(f"{value} refused: the node is {self.life}.")

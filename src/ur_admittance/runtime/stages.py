@@ -85,6 +85,8 @@ class Stages:
         if not active:
             references.end_stages()
             return
+        if references.leader in FROM_OUTSIDE:
+            references.end_wrench_of_stages()
         for name, stage in self.in_front:
             with _blamed(name):
                 if begins:
