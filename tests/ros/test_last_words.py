@@ -67,22 +67,25 @@ class Loop:
         self.stopped = True
 
 
-def test_every_activation_lets_the_load_of_that_moment_in_slowly():
+def test_every_activation_ramps_the_load_of_that_moment_in():
     from ur_admittance.core.records import Mode
     from ur_admittance.ros.compliant_arm import CompliantArm
 
     class Controller:
-        mode, calls = Mode.INACTIVE, ()
+        mode, calls, seen_at_rest = Mode.INACTIVE, (), True
 
         def expect_load(self):
             self.calls += ("expect_load",)
 
-        def activate(self, start_at_arm):
+        def check_activation(self, accept_load):
+            pass
+
+        def activate(self, start_at_arm, accept_load):
             self.calls, self.mode = (*self.calls, "activate"), Mode.ACTIVE
 
     arm, loop = object.__new__(CompliantArm), Loop(0, None)
     loop.failure, loop.alive = "", True
-    arm.thread, arm.controller = loop, Controller()
+    arm.thread, arm.controller, arm._node = loop, Controller(), SimpleNamespace(option=lambda name: False)
     arm.robot = SimpleNamespace(driving=False, take_command=lambda: None)
     for _ in range(2):
         arm.controller.mode = Mode.INACTIVE

@@ -272,6 +272,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         """By somebody who knows the force on the tool."""
         if self.life != "inactive":
             raise LifecycleError(f"activate_with_load refused: the node is {self.life}.")
+        self.autostart.end()
         self._accept_load = True
         self.trigger_activate()
         if self.life != "active":

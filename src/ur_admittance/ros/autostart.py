@@ -3,8 +3,8 @@
     it waits     for what is not there yet: description, joint states, wrench, frames, a controller that listens
     it ends      with an activation; at a robot that is stopped, because the end of that stop must not start the arm;
                  when somebody asks for a transition or a stop; and STARTING_S after the arm was found
-    it refuses   after a run that was killed, or that ended in a stop which nobody answered with an activation: a
-                 supervisor that starts the node again (`respawn` of a launch file) cannot be told from a person
+    it refuses   after a run that was killed, or that ended in a stop which nobody answered with an activation: nothing
+                 distinguishes a person from a supervisor that starts the node again (`respawn` of a launch file)
 
 A mark in the shared-memory file system remembers such a run, until the computer restarts.
 """
