@@ -183,7 +183,7 @@ def test_the_wrench_is_about_the_tcp_and_without_the_payload():
 def test_lyrical_has_no_scaled_controller():
     assert SCALED not in generation("lyrical").trajectory
     assert generation("lyrical").default_controller == JTC
-    with pytest.raises(ParameterError, match="driver = 'foxy': must be one of humble_2_12, humble, jazzy, lyrical, r"):
+    with pytest.raises(ParameterError, match="driver = 'foxy': must be one of humble_2_5, humble_2_11, h"):
         generation("foxy")
 
 

@@ -110,9 +110,8 @@ def test_an_end_velocity_is_refused_from_jazzy_on():
     taken = {name: [refusal(moving, JOINTS, r.end_velocity, T0) == "" for r in g.trajectory.values()]
              for name, g in GENERATIONS.items()}  # fmt: skip
     assert taken == {
-        "humble_2_12": [True] * 2,
-        "humble": [True] * 2,
-        "jazzy": [False] * 2,
+        **dict.fromkeys(("humble_2_5", "humble_2_11", "humble_2_12", "humble"), [True] * 2),
+        **dict.fromkeys(("jazzy_3_4", "jazzy", "kilted_4_4", "kilted"), [False] * 2),
         "lyrical": [False],
         "rolling": [False],
     }
@@ -142,7 +141,7 @@ def following(name, controller=SCALED, scaling=1.0):
 @pytest.mark.parametrize(
     ("name", "controller", "share"),
     [("humble_2_12", SCALED, 0.0), ("humble", JTC, 0.0), ("humble", SCALED, 2 / 22), ("jazzy", SCALED, 2 / 20),
-     ("jazzy", JTC, 2 / 20), ("lyrical", JTC, 2 / 20)],
+     ("jazzy", JTC, 2 / 20), ("kilted", SCALED, 2 / 20), ("kilted", JTC, 2 / 20), ("lyrical", JTC, 2 / 20)],
 )  # fmt: skip
 def test_a_message_in_each_cycle_moves_the_arm_by_the_share_that_the_sampling_gives(name, controller, share):
     """Of the distance to the point that is due in 20 ms. Humble's never move: they sample the measured state."""
@@ -153,9 +152,11 @@ def test_a_message_in_each_cycle_moves_the_arm_by_the_share_that_the_sampling_gi
     assert x == pytest.approx(0.1 * (1 - (1 - share) ** 2))
 
 
-@pytest.mark.parametrize(("controller", "scales"), [(SCALED, True), (JTC, False)])
-def test_the_slider_slows_a_trajectory_down_but_not_a_stream(controller, scales):
-    _, advance = following("jazzy", controller, scaling=0.5)
+@pytest.mark.parametrize(
+    ("name", "controller", "scales"), [("jazzy", SCALED, True), ("jazzy", JTC, False), ("kilted", JTC, True)]
+)
+def test_the_slider_slows_a_trajectory_down_but_not_a_stream(name, controller, scales):
+    _, advance = following(name, controller, scaling=0.5)
     advance()
     advance(message(point(0.1, 100)))
     for _ in range(20):

@@ -17,7 +17,7 @@ from ur_admittance.params.schema import Safety
 from ur_admittance.params.sensors import Second
 
 FIXED_WHILE_CONFIGURED = (
-    "joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source", "second.source"
+    "joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source", "sensor.driver", "second.source"
 )  # fmt: skip
 FIXED_WHILE_ACTIVE = (  # nobody remounts a moving arm
     "gravity", "sensor.sign", "sensor.rotation", "sensor.position",

@@ -15,8 +15,9 @@ from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Pose, rotation_from_rpy
 from ur_admittance.model.robot import Capsule, Link, RobotModel
 
+CB_SERIES = ("ur3", "ur5", "ur10")
 MODEL_NAMES = (
-    *("ur3", "ur5", "ur10"),  # CB series
+    *CB_SERIES,
     *("ur3e", "ur5e", "ur7e", "ur10e", "ur12e", "ur16e"),
     *("ur8long", "ur15", "ur18", "ur20", "ur30"),
 )

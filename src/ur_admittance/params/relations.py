@@ -17,6 +17,7 @@ CUTOFF = "admittance.filter_cutoff_hz"
 LARGEST_MASS = 50.0  # [kg] the strongest arm carries 35
 LARGEST_LEVER = 1.0  # [m] centre of mass from the sensor; noise of a light tool made 2.6 m of it, in a published file
 SOURCE = re.compile(r"builtin|raw|external|simulation|netft:[^\s:/]+|robotiq:/\S+|(probe:)?/[A-Za-z0-9_/]+")
+VERSION = re.compile(r"\d+\.\d+\.\d+")
 GRAVITY = (9.7, 9.9)  # [m/s2] more than the range on the surface of the Earth; catches (0, 0, -1)
 
 
@@ -87,6 +88,8 @@ def _check_source(p: "Parameters") -> None:
     if source and not SOURCE.fullmatch(source):
         known = "builtin, raw, netft:ADDRESS, robotiq:/DEVICE, a topic such as /netft/raw_sensor, or probe:/TOPIC"
         raise refuse("sensor.source", source, f"must be empty, {known}")
+    if p.sensor.driver and not VERSION.fullmatch(p.sensor.driver):
+        raise refuse("sensor.driver", p.sensor.driver, "must be empty, or a version such as 2.11.0")
     if not at_probe(p):
         return
     twice = {

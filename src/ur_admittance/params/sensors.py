@@ -14,6 +14,7 @@ class Sensor(Group):
     auto_zero_time: Positive = parameter(60.0, "s", "time constant of auto_zero")
     position: Three[Number] = parameter((0.0,) * 3, "m", "origin of the sensor in the flange frame")
     delay: NotNegative = parameter(0.0, "s", "from a force to its reading: the sensor's own filter and its connection")
+    driver: Text = parameter("", "-", "version of ur_robot_driver, if it publishes the wrench; empty: found by itself")
 
 
 class Tool(Group):

@@ -14,7 +14,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.params.relations import at_probe
 from ur_admittance.robots.ros.inputs import Inputs
 from ur_admittance.robots.ros.robot import RosRobot
-from ur_admittance.robots.ros.sensor_place import Place, moved, must_stand
+from ur_admittance.robots.ros.sensor_place import Place, believed, moved, must_stand
 
 LOOKS, AGAIN_S = 3, 0.02  # in a row that must agree, and the time between two of them
 OLD_S = 0.02  # a joint state that is older says nothing about a frame on /tf
@@ -56,17 +56,19 @@ class SensorWatch:
         inputs.only_frame = inputs.wrench_frame
 
     def activate(self, robot: RosRobot, controller: AdmittanceController) -> None:
-        """RobotError: the frame is gone, or the weight of the tool would be removed twice."""
+        """RobotError: the frame is gone or in doubt, or the weight of the tool would be removed twice."""
         inputs, node = robot.inputs, self._node
         if inputs is None:
             return
         if self._place is not None:
+            node.search.places.forget_driver()
             now = self._find(robot)
             if now is None:
                 raise RobotError(node.search.places.unknown(self._node.parameters, inputs).removeprefix("waiting for "))
             if now.moving:
                 must_stand(inputs)
                 self._must_stay(robot, now)
+            believed(now)
             if now.frame != self._place.frame or self._place.differs(now.pose):
                 self._use(now)
         inputs.only_frame = inputs.wrench_frame
@@ -77,7 +79,12 @@ class SensorWatch:
         inputs, place = robot.inputs, self._place
         if inputs is None:
             return ""
-        if place is None or not place.moving or inputs.joint_age() > OLD_S:
+        if place is None:
+            return inputs.other_frame()
+        frame = self._node.search.places.frame_of(self._node.parameters, inputs)
+        if frame != place.frame:  # the driver was found on the network later than its wrench
+            return f"the wrench is that of frame {frame}, and was taken for that of {place.frame}; activate again"
+        if not place.moving or inputs.joint_age() > OLD_S:
             return inputs.other_frame()
         return inputs.other_frame() or self._moved(robot, inputs, place)
 

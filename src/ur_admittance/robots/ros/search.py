@@ -11,7 +11,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.description import Description
 from ur_admittance.robots.ros.frames import Frames
 from ur_admittance.robots.ros.inputs import Inputs
-from ur_admittance.robots.ros.sensor_place import Place, SensorPlace, must_stand
+from ur_admittance.robots.ros.sensor_place import Place, SensorPlace, believed, must_stand
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # [s] between looks for what is missing: doubled each time
 
@@ -56,8 +56,9 @@ class RobotSearch:
         return model
 
     def sensor_place(self, p: Parameters, inputs: Inputs, model: RobotModel) -> Place:
-        """Wait for the frame in which the wrench is given. RobotError: it stays unknown."""
+        """Wait for the frame in which the wrench is given. RobotError: it stays unknown, or in doubt."""
         found: list[Place] = []
+        self.places.forget_driver()
 
         def missing() -> str:
             inputs.poll()
@@ -70,7 +71,7 @@ class RobotSearch:
         self.wait_until(missing)
         if found[-1].moving:
             must_stand(inputs)
-        return found[-1]
+        return believed(found[-1])
 
     def tcp(self, p: Parameters, tcp_frame: str) -> dict[str, Any]:
         """Change of tool.tcp that the frame asks for."""

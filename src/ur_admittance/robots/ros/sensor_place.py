@@ -1,10 +1,11 @@
 """Where the force sensor's axes are: from the frame that its messages name, looked up in the description and on TF.
 
-The UR driver publishes its wrench about the pendant's TCP, in TCP axes (hardware_interface.cpp, transformForceTorque).
-Its frame is `tool0_controller` since 2.13 / 3.8 / 4.6 / 5.0, on /tf below `base`; before, the messages said `tool0` and
-meant the same. The TCP can be changed on the pendant at any time, so the place is looked at again while the arm moves.
+The UR driver publishes its wrench by way of the pendant's TCP, whatever frame its messages name: about it, in its axes
+since 2.12 / 3.7 / 4.5, otherwise before (driver_release.py). The TCP is `tool0_controller` on /tf, below `base`. It can
+be changed on the pendant at any time, so the place is looked at again while the arm moves.
 """
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,13 +16,16 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
+from ur_admittance.robots.ros.controllers import ControllerManager
 from ur_admittance.robots.ros.description import Description
+from ur_admittance.robots.ros.driver_release import Driver, Release, find_driver
 from ur_admittance.robots.ros.frames import TCP_FRAME, Frames
 from ur_admittance.robots.ros.inputs import Inputs
 from ur_admittance.robots.ros.status import PROGRAM_TOPIC
 
 DRIVER_SENSOR = "force_torque_sensor_broadcaster"  # node and topic of the UR driver
 SAME_M, SAME_RAD = 0.002, 0.01  # what two looks at a standing arm may differ by: other joint offsets, rounding
+MANAGER_S, LOOK_S = 1.0, 0.01  # in which a controller manager is found on the network; between two looks for it
 TIME_SKEW_S = 0.05  # between a transform and the joint state it is compared with
 
 
@@ -33,6 +37,7 @@ class Place:
     words: str
     frame: str = ""  # the one that was looked up
     moving: bool = False  # by /tf: it may change
+    doubt: str = ""  # why nothing may move on its account
 
     def rpy(self) -> tuple[float, ...]:
         """As sensor.rotation has it [rad]."""
@@ -57,19 +62,32 @@ class SensorPlace:
 
     def __init__(self, node: Node, description: Description, frames: Frames) -> None:
         self._node, self._description, self._frames = node, description, frames
+        self._manager = ControllerManager(node)
+        self._driver: Driver | None = None  # None: to be looked at
+
+    def forget_driver(self) -> None:
+        """It may be another one by now."""
+        self._driver = None
+
+    def _look_at_driver(self, p: Parameters, inputs: Inputs, model: RobotModel) -> Driver:
+        end = time.monotonic() + MANAGER_S
+        while not self._manager.can_be_asked and time.monotonic() < end:
+            time.sleep(LOOK_S)
+        controllers = self._manager.ask()
+        loaded = None if controllers is None else [controller.name for controller in controllers]
+        return find_driver(p.sensor.driver, _named(inputs) == p.tip_link + TCP_FRAME, loaded, model)
+
+    def _from_driver(self, p: Parameters, inputs: Inputs) -> bool:
+        """Also where somebody passes its messages on."""
+        own = DRIVER_SENSOR in inputs.wrench_source() or _named(inputs) == p.tip_link + TCP_FRAME
+        return own and self._node.count_publishers(PROGRAM_TOPIC) > 0
 
     def frame_of(self, p: Parameters, inputs: Inputs) -> str:
-        """The frame that counts: ft_frame where it is given (other than the flange), else the one of the messages."""
-        named = inputs.wrench_frame.lstrip("/")
+        """The frame that counts: ft_frame where it is given (other than the flange), the pendant's TCP for the driver's
+        own wrench, else the frame of the messages."""
         if p.ft_frame != p.tip_link:
             return p.ft_frame
-        if (
-            named == p.tip_link
-            and DRIVER_SENSOR in inputs.wrench_source()
-            and self._node.count_publishers(PROGRAM_TOPIC)
-        ):
-            return named + TCP_FRAME
-        return named or p.tip_link
+        return p.tip_link + TCP_FRAME if self._from_driver(p, inputs) else _named(inputs) or p.tip_link
 
     def find(self, p: Parameters, inputs: Inputs, model: RobotModel) -> Place | None:
         """None: not known (yet)."""
@@ -91,7 +109,13 @@ class SensorPlace:
             return None
         T_flange_frame = Pose(*model.forward(inputs.q)).inverse() @ T_base_frame
         where = np.round(1e3 * T_flange_frame.position).astype(int).tolist()
-        return Place(T_flange_frame, f"the wrench is in frame {frame} of /tf, {where} mm from the flange", frame, True)
+        words, doubt = f"the wrench is in frame {frame} of /tf, {where} mm from the flange", ""
+        if frame == p.tip_link + TCP_FRAME and self._from_driver(p, inputs):
+            driver = self._driver = self._driver or self._look_at_driver(p, inputs, model)
+            T_flange_frame, doubt = driver.sensor(T_flange_frame)
+            if driver.release not in (None, Release.RIGHT):
+                words += f"; {driver.why} {driver.release.value}"
+        return Place(T_flange_frame, words, frame, True, doubt)
 
     def unknown(self, p: Parameters, inputs: Inputs) -> str:
         """What is missing, as a sentence."""
@@ -108,6 +132,11 @@ class SensorPlace:
         )
 
 
+def _named(inputs: Inputs) -> str:
+    """Frame of the messages."""
+    return inputs.wrench_frame.lstrip("/")
+
+
 def moved(place: Place, now: Place | None, inputs: Inputs, model: RobotModel) -> str:
     """Why the place that is in use is no longer true, as a sentence; empty: it is."""
     if now is None:
@@ -118,6 +147,13 @@ def moved(place: Place, now: Place | None, inputs: Inputs, model: RobotModel) ->
     speed = float(np.linalg.norm(twist[:3])) + turning * float(np.linalg.norm(place.pose.position))
     how = place.differs(now.pose, speed, turning)
     return f"frame {place.frame} of the wrench has moved on the tool by {how}: was the TCP changed?" if how else ""
+
+
+def believed(place: Place) -> Place:
+    """RobotError for one that is in doubt."""
+    if place.doubt:
+        raise RobotError(place.doubt)
+    return place
 
 
 def must_stand(inputs: Inputs) -> None:

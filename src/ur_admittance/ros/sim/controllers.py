@@ -13,7 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.ros.sim.forward_controller import ForwardController
-from ur_admittance.ros.sim.generations import JTC, POSITION, SCALED, VELOCITY, Generation
+from ur_admittance.ros.sim.generations import (
+    CONTACT,
+    EFFORT,
+    FRICTION,
+    JTC,
+    POSITION,
+    SCALED,
+    VELOCITY,
+    Generation,
+)
 from ur_admittance.ros.sim.trajectory_controller import TrajectoryController
 
 Array = NDArray[np.float64]
@@ -32,6 +41,11 @@ CONSISTENT = {
 TRAJECTORY_TYPES = {
     SCALED: "ur_controllers/ScaledJointTrajectoryController",
     JTC: "joint_trajectory_controller/JointTrajectoryController",
+}
+IDLE_TYPES = {
+    CONTACT: "ur_controllers/ToolContactController",
+    EFFORT: "effort_controllers/JointGroupEffortController",
+    FRICTION: "ur_controllers/FrictionModelController",
 }
 STOPPER_S = 0.05  # the controller_stopper hears of a change on a topic, then asks with two services; not less than this
 
@@ -142,7 +156,7 @@ class Controllers:
             active = name == self.active
             kind = TRAJECTORY_TYPES[name] if name in self.trajectory else self.generation.forward_types[name]
             found.append(Listed(name, "active" if active else "inactive", kind, required, required if active else ()))
-        return found
+        return found + [Listed(name, "inactive", IDLE_TYPES[name], (), ()) for name in self.generation.idle]
 
     # the controller_stopper
 

@@ -17,10 +17,12 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
+from ur_admittance.model.table import CB_SERIES
 from ur_admittance.robots.ros.polled import COMMANDS
 from ur_admittance.ros.sim import messages
 from ur_admittance.ros.sim.beside import beside
 from ur_admittance.ros.sim.driver import Driver
+from ur_admittance.ros.sim.generations import Wrench
 from ur_admittance.ros.sim.tcp import PendantTcp
 
 BASE, TCP_FRAME = "base", "tool0_controller"
@@ -32,6 +34,7 @@ class States:
     def __init__(self, driver: Driver, tcp: PendantTcp, with_wrench: bool, log: Any) -> None:
         self.tcp = tcp
         self._driver = driver
+        self._way: Wrench = "right" if driver.model.name in CB_SERIES else driver.generation.wrench
         self._order = list(driver.generation.joint_order)
         names = [driver.model.joint_names[i] for i in self._order]
         joints, scaling = beside("joint_state_broadcaster"), beside("speed_scaling_state_broadcaster")
@@ -72,6 +75,6 @@ class States:
             messages.stamp_transform(self._transform, stamp_ns)
             self._tf.handle.publish_raw(bytes(self._transform.data))
         if self._wrench is not None:  # last: it is what a controller waits for
-            self._numbers[:] = self.tcp.wrench(np.array(world.wrench), R, world.gravity)
+            self._numbers[:] = self.tcp.wrench(np.array(world.wrench), R, world.gravity, self._way)
             self._wrench_message.set_stamp(stamp_ns)
             self._wrench.handle.publish_raw(bytes(self._wrench_message.data))

@@ -1,6 +1,11 @@
 """The pendant's TCP: where it is, and the wrench about it, without ROS.
 
-Wrench: hardware_interface.cpp, transformForceTorque() (e-Series; driver 2.12.0 to 6.0.0): about the TCP, in its axes.
+Wrench: hardware_interface.cpp, transformForceTorque(). R, p: of T_flange_tcp; f, t: about the flange, its axes.
+
+    right      R^T f, R^T (t - p x f)      about the TCP, in its axes
+    inverted   R f, R t + p x R f          T_flange_tcp in place of its inverse
+    turned     R^T f, R^T t                in the axes of the TCP, moments still about the flange
+
 Pose: actual_TCP_pose, from `base`, which is base_link turned by half a turn about z; tcp_pose_broadcaster publishes it
 on /tf as tool0_controller (ur_controllers.yaml of the same versions).
 """
@@ -11,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import rotation_from_vector
 from ur_admittance.recording.messages import quaternion
+from ur_admittance.ros.sim.generations import Wrench
 
 Array = NDArray[np.float64]
 
@@ -33,12 +39,16 @@ class PendantTcp:
         self.mass = mass
         self._at_center, self._at_tcp = _cross(np.array(center, dtype=float)), _cross(self.p)
 
-    def wrench(self, raw: Array, R_base_flange: Array, gravity: Array) -> Array:
-        """About the TCP, TCP axes, without the payload's weight. raw: about the flange, its axes, with the tool's."""
+    def wrench(self, raw: Array, R_base_flange: Array, gravity: Array, way: Wrench = "right") -> Array:
+        """As the driver publishes it, without the payload's weight. raw: about the flange, its axes, with the tool's;
+        way: see above."""
         weight = self.mass * (R_base_flange.T @ gravity)
         force = raw[:3] - weight
         torque = raw[3:] - self._at_center @ weight
-        return np.concatenate([self.R.T @ force, self.R.T @ (torque - self._at_tcp @ force)])
+        if way == "inverted":
+            return np.concatenate([self.R @ force, self.R @ torque + self._at_tcp @ self.R @ force])
+        about = torque if way == "turned" else torque - self._at_tcp @ force
+        return np.concatenate([self.R.T @ force, self.R.T @ about])
 
     def pose(self, R_base_flange: Array, p_base_flange: Array) -> tuple[Array, tuple[float, float, float, float]]:
         """(position, quaternion x y z w) of the TCP in `base`; both arguments in base_link."""
