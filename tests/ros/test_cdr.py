@@ -51,13 +51,22 @@ def test_joint_states_are_sorted_by_name_in_any_company(order, others, with_spee
         assert not with_speeds or qd.tolist() == [0, -1, -2, -3, -4, -5]
 
 
-def test_a_message_of_other_joints_is_left_alone():
+def test_messages_of_other_joints_are_left_alone_and_cost_no_second_look(monkeypatch):
     from sensor_msgs.msg import JointState
 
     reader, q, qd = JointStateReader(NAMES), np.full(6, 7.0), np.zeros(6)
-    assert reader.read(serialised(JointState(name=["finger"], position=[1.0])), q, qd) == (False, False)
+    other = serialised(JointState(name=["finger"], position=[1.0]))
+    partial = serialised(JointState(name=list(NAMES[:5]), position=[1.0] * 5))
+    whole = serialised(JointState(name=list(NAMES), position=[2.0] * 6))
+    for data in (other, partial):
+        assert reader.read(data, q, qd) == (False, False)
     assert q.tolist() == [7.0] * 6
-    assert reader.seen == ("finger",)
+    assert list(reader.others) == [("finger",), NAMES[:5]]
+    assert reader.read(whole, q, qd) == (True, False)
+    monkeypatch.setattr(reader, "_learn", None)  # all three kinds are known by now, in any order
+    for data in (other, whole, partial, whole):
+        assert reader.read(data, q, qd)[0] == (data is whole)
+    assert q.tolist() == [2.0] * 6
 
 
 def test_names_and_positions_must_be_as_many():

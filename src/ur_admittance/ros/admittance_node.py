@@ -179,6 +179,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     def _look_at(self, arm: CompliantArm) -> None:
         controller = arm.controller
         arm.tell_news()
+        if arm.robot.inputs is not None and (strangers := arm.robot.inputs.strangers()):
+            self.get_logger().warning(strangers)
         if controller.parameters is not self.parameters:  # the page or auto-zero has changed some
             self.show_parameters(controller.parameters)
         while self._orders:
@@ -211,7 +213,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             if self.search.changed():
                 self._stop_because("robot_description has changed; clean up and configure again.")
                 return
-            problem = problem or robot.inputs.crowd()
+            problem = problem or robot.inputs.crowd(patient=True)
         if problem:
             robot.complain(problem)  # the loop makes a fault of it
 

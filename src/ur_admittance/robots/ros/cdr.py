@@ -23,6 +23,7 @@ HEAD = 4  # [bytes]
 LITTLE_ENDIAN = (b"\x00\x01", b"\x00\x03")  # plain CDR, and the same with a parameter list
 LONGEST_STRING = 4_000_000  # [bytes] a robot_description with meshes inlined has less
 MOST_NAMES = 1000
+MOST_OTHERS = 16  # kinds of joint states without ours that are remembered
 
 _UINT32 = struct.Struct("<I")
 _TIME = struct.Struct("<iI")
@@ -109,7 +110,8 @@ class JointStateReader:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
-        self.seen: tuple[str, ...] = ()  # names of the last message that lacked one of ours
+        self.others: dict[tuple[str, ...], bytes] = {}  # names in messages that lacked one of ours -> how those begin
+        self._beginnings: tuple[bytes, ...] = ()
         self._length = -1
         self._strings: list[tuple[int, int, bytes]] = []
         self._outside = self._strings
@@ -121,13 +123,17 @@ class JointStateReader:
     def read(self, data: bytes, q: Array, qd: Array) -> tuple[bool, bool]:
         """(all six joints were in it and are now in q, their speeds are in qd)."""
         known = len(data) == self._length and self._same_layout(data)
-        if not known and not self._learn(data):
+        if not known and (data.startswith(self._beginnings, HEAD + _TIME.size) or not self._learn(data)):
             return False, False
         n, order = self._count, self._order
         np.frombuffer(data, "<f8", n, self._positions).take(order, None, q, "clip")
         if self._velocities:
             np.frombuffer(data, "<f8", n, self._velocities).take(order, None, qd, "clip")
         return True, self._velocities > 0
+
+    def forget_others(self) -> None:
+        self.others.clear()
+        self._beginnings = ()
 
     def _same_layout(self, data: bytes) -> bool:
         """Every string and length where it was. Padding may differ, but rarely does: then one comparison is enough."""
@@ -140,8 +146,8 @@ class JointStateReader:
         return True
 
     def _learn(self, data: bytes) -> bool:
-        """Parse the whole message once and remember where everything stands."""
-        self._length = -1
+        """Parse the whole message once and remember where everything stands. One of other joints changes nothing: both
+        kinds may come in turn."""
         reader = Reader(data)
         reader.time_ns()
         fixed = [(0, 2, data[:2])]
@@ -163,6 +169,13 @@ class JointStateReader:
             before = reader.position
             names.append(reader.string())
             mark(before)
+        if any(name not in names for name in self.names):
+            if len(self.others) == MOST_OTHERS:
+                self.others.clear()
+            self.others[tuple(names)] = data[HEAD + _TIME.size : reader.position]
+            self._beginnings = tuple(self.others.values())
+            return False
+        self._length = -1
         before = reader.position
         n = reader.uint32()
         mark(before)
@@ -171,9 +184,6 @@ class JointStateReader:
         n_speeds = reader.uint32()
         mark(before)
         velocities = reader._take(8 * n_speeds, 8) if n_speeds else 0
-        if any(name not in names for name in self.names):
-            self.seen = tuple(names)
-            return False
         if n != count:
             raise Malformed(f"a joint state has {count} names and {n} positions.")
         self._order = np.array([names.index(name) for name in self.names])

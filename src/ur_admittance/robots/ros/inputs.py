@@ -19,7 +19,7 @@ from sensor_msgs.msg import JointState
 from ur_admittance.core.views import vector
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
-from ur_admittance.robots.ros.polled import Polled, Waiter
+from ur_admittance.robots.ros.polled import FEW, NANOSECONDS, Polled, Waiter
 from ur_admittance.robots.ros.second_wrench import SecondWrench
 
 Array = NDArray[np.float64]
@@ -28,6 +28,7 @@ JOINT_TOPIC = "/joint_states"
 WRENCH_TOPIC = "/wrist_ft_sensor"
 CLOCK_TOPIC = "/clock"
 OLD_S = 0.02  # of a joint state
+NEW_NS = NANOSECONDS  # in which a new publisher of joint states shows whose joints they are
 LOOKS = 20  # at the sender's clock, one per goal, a second in all: as long as a clock that was set back is believed
 
 
@@ -59,7 +60,11 @@ class Inputs:
         """wrench_topic None: an arm without a sensor, its wrench is always zero; second_topic: of a second sensor."""
         self.speeds_told = False  # by the newest joint state
         self.malformed = 0  # messages that were not what they should be, since the start
-        self._joints = Polled(node, JointState, JOINT_TOPIC)
+        self._joints = Polled(node, JointState, JOINT_TOPIC, FEW)
+        self._number, self._mixed_ns = 0, -NEW_NS  # of the newest joint state; when an older one came after it
+        self._publishers: list[str] = []  # of joint states
+        self._publishers_ns = 0  # since when they are these
+        self._strangers = ""  # whose joint states are left alone, as far as was told
         self._wrench = Polled(node, WrenchStamped, wrench_topic) if wrench_topic else None
         self._second = SecondWrench(node, second_topic) if second_topic else None
         self._clock = Polled(node, Clock, CLOCK_TOPIC) if sim_time else None
@@ -133,14 +138,38 @@ class Inputs:
         """Topic of the wrench, and the nodes that publish there."""
         return "" if self._wrench is None else " ".join([self._wrench.topic, *self._wrench.publisher_names()])
 
-    def crowd(self) -> str:
-        """Joint states or wrenches of two publishers would be mixed: that sentence, or empty."""
+    def crowd(self, patient: bool = False) -> str:
+        """Our joint states or wrenches of two publishers would be mixed: that sentence, or empty. patient: a new
+        publisher of joint states has a moment to show that it is one of other joints."""
         for polled in (self._joints, self._wrench, None if self._second is None else self._second.polled):
             names = polled.publisher_names() if polled is not None else []
-            if polled is not None and len(names) > 1:
-                twice = "; one that was killed is forgotten after some 20 s" if len(set(names)) < len(names) else ""
-                return f"{len(names)} nodes publish on {polled.topic} ({', '.join(sorted(names))}): must be one{twice}"
+            apart = polled is self._joints and self._apart(sorted(names), patient)
+            if polled is None or len(names) < 2 or apart:
+                continue
+            twice = "; one that was killed is forgotten after some 20 s" if len(set(names)) < len(names) else ""
+            what = ", and not each with other joints" if polled is self._joints else ""
+            nodes = ", ".join(sorted(names))
+            return f"{len(names)} nodes publish on {polled.topic} ({nodes}){what}: must be one{twice}"
         return ""
+
+    def _apart(self, publishers: list[str], patient: bool) -> bool:
+        """Whether all but one publisher of joint states are known to have other joints than ours."""
+        now = time.monotonic_ns()
+        if publishers != self._publishers:
+            if any(publishers.count(name) < self._publishers.count(name) for name in self._publishers):
+                self._joint_reader.forget_others()  # the one that went may be one of them
+            self._publishers, self._publishers_ns = publishers, now
+        if now - self._mixed_ns < NEW_NS:
+            return False
+        return len(publishers) - 1 <= len(self._joint_reader.others) or (patient and now - self._publishers_ns < NEW_NS)
+
+    def strangers(self) -> str:
+        """Joint states that are left alone, as a sentence; empty: as when this was last asked."""
+        told = self._strangers
+        self._strangers = "; ".join(", ".join(names[:4]) or "no names" for names in tuple(self._joint_reader.others))
+        if not self._strangers or self._strangers == told:
+            return ""
+        return f"joint states without all of this arm's joints are left alone ({self._joints.topic}: {self._strangers})"
 
     def other_frame(self) -> str:
         """Wrenches come in another frame than they did: that sentence, or empty."""
@@ -163,20 +192,7 @@ class Inputs:
         now = self.now_ns()
         if now < self._joint_ns or now < self._wrench_ns:  # simulated time went back: the tick will see a negative dt
             self._joint_ns = self._wrench_ns = now
-        data = self._joints.take()
-        if data is not None:
-            try:
-                found, with_speeds = self._joint_reader.read(data, self.q, self.qd)
-            except Malformed:
-                self.malformed += 1
-            else:
-                if found:
-                    self.speeds_told = with_speeds
-                    if not with_speeds:
-                        self.qd[:] = 0.0
-                    self._joint_ns = now
-                    self._joint_taken = data, now
-                    self.states += 1
+        self._take_joints(now)
         if self._second is not None:
             self.malformed += self._second.take(now)
         data = None if self._wrench is None else self._wrench.take()
@@ -194,6 +210,27 @@ class Inputs:
         elif self._wrench is None:
             self._wrench_ns = now
         return moved
+
+    def _take_joints(self, now: int) -> None:
+        """All that has come: ours may be followed by those of a gripper."""
+        while (taken := self._joints.take_numbered()) is not None:
+            data, number = taken
+            try:
+                found, with_speeds = self._joint_reader.read(data, self.q, self.qd)
+            except Malformed:
+                self.malformed += 1
+                continue
+            if not found:
+                continue
+            if number and number <= self._number:
+                self._mixed_ns = time.monotonic_ns()
+            self._number = number
+            self.speeds_told = with_speeds
+            if not with_speeds:
+                self.qd[:] = 0.0
+            self._joint_ns = now
+            self._joint_taken = data, now
+            self.states += 1
 
     def _take_clock(self) -> bool:
         """Whether the time on /clock has changed."""
@@ -224,9 +261,10 @@ class Inputs:
 
     def _missing_joints(self) -> str:
         topic, reader = self._joints.topic, self._joint_reader
-        if reader.seen:
-            absent = [name for name in reader.names if name not in reader.seen]
-            names = ", ".join(reader.seen[:12]) or "none"
+        if reader.others:
+            seen = next(reversed(reader.others))
+            absent = [name for name in reader.names if name not in seen]
+            names = ", ".join(seen[:12]) or "none"
             return f"waiting for joint {absent[0]} on {topic}; the joints there are: {names}"
         return f"waiting for joint states on {topic} ({self._joints.publishers()})"
 

@@ -16,6 +16,8 @@ NANOSECONDS = 1_000_000_000
 
 # Best effort takes from reliable and from best-effort publishers; depth 1 is always the newest.
 NEWEST = QoSProfile(depth=1, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
+# Where messages of several publishers may come between two looks, and those of one of them count
+FEW = QoSProfile(depth=16, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 # Controllers of ros2_control subscribe reliably and would not match a best-effort publisher.
 COMMANDS = QoSProfile(depth=1, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.RELIABLE)
 LATCHED = QoSProfile(
@@ -81,6 +83,11 @@ class Polled:
         """The next message in the queue, which is the newest for a queue of depth 1."""
         taken = self._take(self.kind, True)
         return None if taken is None else taken[0]
+
+    def take_numbered(self) -> tuple[bytes, int] | None:
+        """The next message, and how many its publisher has sent; 0: the middleware does not count."""
+        taken = self._take(self.kind, True)
+        return None if taken is None else (taken[0], taken[1].get("publication_sequence_number") or 0)
 
     def publisher_names(self) -> list[str]:
         """Full names of the nodes that publish there, one for each publisher."""
