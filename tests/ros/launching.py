@@ -135,6 +135,7 @@ class Node:
         package,
         executable,
         name=None,
+        namespace=None,
         parameters=(),
         remappings=(),
         arguments=(),
@@ -143,7 +144,7 @@ class Node:
     ):
         self.package, self.executable, self.name = package, executable, name
         self.parameters, self.remappings, self.arguments = parameters, remappings, arguments
-        self.condition = condition
+        self.condition, self.namespace = condition, namespace
 
     def execute(self, context):
         if self.condition is not None and not self.condition.evaluate(context):
@@ -151,11 +152,13 @@ class Node:
         line = [str(context.prefix / "lib" / self.package / self.executable)]
         line += [performed(word, context) for word in self.arguments] + ["--ros-args"]
         line += ["-r", f"__node:={self.name}"] if self.name else []
+        space = "" if self.namespace is None else performed(self.namespace, context)
+        line += ["-r", f"__ns:=/{space.strip('/')}"] if self.namespace is not None else []
         for k, given in enumerate(self.parameters):
             file = performed(given, context)
             if isinstance(given, dict):
                 values = {name: self.value(value, context) for name, value in given.items()}
-                file = context.prefix / f"{self.executable}_{k}.yaml"
+                file = context.prefix / f"{self.executable}_{k}_{space.strip('/')}.yaml"
                 file.write_text(yaml.dump({"/**": {"ros__parameters": values}}))
             elif not Path(file).is_file():  # launch_ros leaves it out with a warning
                 continue

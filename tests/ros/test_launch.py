@@ -3,15 +3,17 @@
 import importlib.util
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import yaml
 
 from .launching import PACKAGE, build, commands, start
 from .processes import WRENCH
 from .test_outputs import SPEED, hold_push
-from .watched import steady_speed
+from .watched import flange_position, steady_speed
 
 pytest.importorskip("rclpy")
 
@@ -29,9 +31,9 @@ def parameters(tmp_path, patient):
 
     def copied(file):
         content = yaml.safe_load((PACKAGE / "config" / file).read_text())
-        content["/admittance_node"]["ros__parameters"].update(patient)
-        if "/ur_sim" in content:
-            content["/ur_sim"]["ros__parameters"]["realtime_priority"] = 10
+        content["/**/admittance_node"]["ros__parameters"].update(patient)
+        if "/**/ur_sim" in content:
+            content["/**/ur_sim"]["ros__parameters"]["realtime_priority"] = 10
         (tmp_path / file).write_text(yaml.dump(content))
         return str(tmp_path / file)
 
@@ -55,6 +57,70 @@ def test_the_simulation_starts_by_itself_and_yields_to_a_push(processes, prefix,
     assert arm.client.parameter("driver", "/ur_sim") == "lyrical"
     assert arm.client.parameter("tool.mass", "/ur_sim") == 1.0
     assert pushed_speed(arm) == pytest.approx(1.0, abs=0.05)
+
+
+def test_two_arms_with_a_launch_file_each_do_not_hear_of_each_other(processes, prefix, client, parameters):
+    """Each in its namespace, with the driver's prefixes; a push on one of them moves that one only."""
+    from diagnostic_msgs.msg import DiagnosticArray
+    from sensor_msgs.msg import JointState
+    from std_msgs.msg import String
+
+    client.forget()
+    told = client.listen(DiagnosticArray, "/diagnostics")
+    file = parameters("simulation.yaml")
+    arms = {side: SimpleNamespace() for side in ("left", "right")}
+    for side, arm in arms.items():
+        start(
+            processes, prefix, "simulation.launch.py", rviz="false", parameters=file, namespace=side,
+            tf_prefix=f"{side}_",
+        )  # fmt: skip
+        arm.states = client.listen(String, f"/{side}/admittance_node/state", latched=True)
+        arm.joints = client.listen(JointState, f"/{side}/joint_states")
+    for arm in arms.values():
+        client.until(lambda arm=arm: arm.states and '"mode": "active"' in arm.states[-1][1].data, 90, "two active arms")
+
+    def places():
+        found = []
+        for side, arm in arms.items():
+            state = arm.joints[-1][1]
+            assert all(name.startswith(f"{side}_") for name in state.name)
+            plain = JointState(name=[name.removeprefix(f"{side}_") for name in state.name], position=state.position)
+            found.append(flange_position(plain))
+        return found
+
+    before = places()
+    assert client.set_parameter("push.duration", 0.5, "/left/ur_sim").successful
+    assert client.trigger("/left/ur_sim/push").success
+    time.sleep(1.5)
+    moved = [float(np.linalg.norm(after - start)) for after, start in zip(places(), before, strict=True)]
+    assert moved[0] > 0.02
+    assert moved[1] < 1e-4
+    names = {topic for topic, _ in client.node.get_topic_names_and_types()}
+    ours = {topic for topic in names if not topic.startswith(("/left/", "/right/"))}
+    assert ours <= {"/tf", "/diagnostics", "/rosout", "/parameter_events"}  # what all nodes of a system share
+    said = {status.name for _, message in told for status in message.status}
+    assert said == {f"{side}/admittance_node: admittance control" for side in arms}
+
+
+def test_the_page_and_recordings_of_two_arms_have_names_of_their_own(tmp_path, compiled):
+    import rclpy
+
+    from ur_admittance.ros.admittance_node import AdmittanceNode
+    from ur_admittance.runtime.registry import shared_file
+
+    names = set()
+    for space in (
+        "/left",
+        "/right",
+        "/a_hall_with_many_cells/cell_number_one",
+        "/a_hall_with_many_cells/cell_number_two",
+    ):
+        rclpy.init(args=["--ros-args", "-r", f"__ns:={space}"])
+        node = AdmittanceNode(log=str(tmp_path / "run.mcap"))
+        names.add(shared_file(node.controller_name, "telemetry"))
+        node.destroy_node()
+        rclpy.shutdown()
+    assert len(names) == 4
 
 
 def test_the_real_arm_waits_for_its_activation_and_listens_to_the_driver(processes, prefix, setup_of, parameters):

@@ -11,7 +11,7 @@ from launch_ros.substitutions import FindPackageShare
 def generate_launch_description():
     share = FindPackageShare("ur_admittance_ros")
     parameters = LaunchConfiguration("parameters")
-    output = LaunchConfiguration("output")
+    namespace = LaunchConfiguration("namespace")
     return LaunchDescription(
         [
             DeclareLaunchArgument(
@@ -19,26 +19,32 @@ def generate_launch_description():
                 default_value=PathJoinSubstitution([share, "config", "simulation.yaml"]),
                 description="parameter file of both nodes",
             ),
+            DeclareLaunchArgument("namespace", default_value="", description="of this arm, if there are several"),
+            DeclareLaunchArgument("tf_prefix", default_value="", description="of its links and joints, such as left_"),
             DeclareLaunchArgument("output", default_value="trajectory", description="trajectory or velocity"),
             DeclareLaunchArgument(
                 "controller",
                 default_value="default",
                 description="active one; forward_velocity_controller for velocity",
             ),
-            DeclareLaunchArgument("driver", default_value="jazzy", description="whose rules: humble, jazzy, lyrical"),
-            DeclareLaunchArgument("rviz", default_value="true", description="start RViz"),
+            DeclareLaunchArgument(
+                "driver", default_value="jazzy", description="whose rules: humble, jazzy, kilted, lyrical"
+            ),
+            DeclareLaunchArgument("rviz", default_value="true", description="start RViz (of an arm without a prefix)"),
             Node(
                 package="ur_admittance_ros",
                 executable="sim_node",
                 name="ur_sim",
-                parameters=[parameters, {name: LaunchConfiguration(name) for name in ("driver", "controller")}],
-                remappings=[("/force_torque_sensor_broadcaster/wrench", "/wrist_ft_sensor")],
+                namespace=namespace,
+                parameters=[parameters, {n: LaunchConfiguration(n) for n in ("driver", "controller", "tf_prefix")}],
+                remappings=[("force_torque_sensor_broadcaster/wrench", "wrist_ft_sensor")],
             ),
             Node(
                 package="ur_admittance_ros",
                 executable="admittance_node",
                 name="admittance_node",
-                parameters=[parameters, {"output": output}],
+                namespace=namespace,
+                parameters=[parameters, {name: LaunchConfiguration(name) for name in ("output", "tf_prefix")}],
                 output="screen",
             ),
             Node(

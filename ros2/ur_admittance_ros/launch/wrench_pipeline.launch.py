@@ -16,17 +16,20 @@ def generate_launch_description():
                 default_value=PathJoinSubstitution([share, "config", "wrench_pipeline.yaml"]),
                 description="parameter file",
             ),
+            DeclareLaunchArgument("namespace", default_value="", description="of this arm, if there are several"),
+            DeclareLaunchArgument("tf_prefix", default_value="", description="as given to the driver, such as left_"),
             DeclareLaunchArgument("calibration_file", default_value="", description="from wrench_calibration_node"),
-            DeclareLaunchArgument("raw_topic", default_value="/netft/raw_sensor", description="raw wrenches"),
+            DeclareLaunchArgument("raw_topic", default_value="netft/raw_sensor", description="raw wrenches"),
             Node(
                 package="ur_admittance_ros",
                 executable="wrench_node",
                 name="wrench_node",
+                namespace=LaunchConfiguration("namespace"),
                 parameters=[
                     LaunchConfiguration("parameters"),
-                    {"calibration_file": LaunchConfiguration("calibration_file")},
+                    {name: LaunchConfiguration(name) for name in ("calibration_file", "tf_prefix")},
                 ],
-                remappings=[("/netft/raw_sensor", LaunchConfiguration("raw_topic"))],
+                remappings=[("netft/raw_sensor", LaunchConfiguration("raw_topic"))],
                 output="screen",
             ),
         ]

@@ -199,7 +199,9 @@ def _chosen(sections: dict[str, Node], node: str | None, file: str) -> list[Node
         raise ParameterError(f"{file}: has no '{SECTION}:' section")
     if node is None and len(sections) > 1:
         raise ParameterError(f"{file}: has sections for {', '.join(sections)}; say which node to load")
-    wanted = list(sections) if node is None else [EVERY_NODE, f"/{node.lstrip('/')}"]
+    wanted = (
+        list(sections) if node is None else [EVERY_NODE, f"{EVERY_NODE}/{node.lstrip('/')}", f"/{node.lstrip('/')}"]
+    )
     found = [sections[name] for name in wanted if name in sections]
     if not found and DOCUMENTS_NODE in sections:
         found = [sections[DOCUMENTS_NODE]]

@@ -19,6 +19,7 @@ import time
 from collections import deque
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 from rclpy.clock import Clock, ClockType
@@ -44,6 +45,7 @@ from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import ACTIVATIONS, apply_request
 
 STATE_PERIOD_S = 0.2
+LONGEST_NAME = 40  # of a controller (runtime/registry.py)
 
 
 class AdmittanceNode(SchemaParameters, ManagedNode):
@@ -64,7 +66,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.declare_options({name: (options.get(name, row[0]), *row[1:]) for name, row in OPTIONS.items()})
         RosSettings(output=self.option("output"))  # refuses what it does not know
         stages_of(self)  # so does this
-        self.declare_schema(self.calibrated(parameters or Parameters()))
+        self.declare_schema(self.calibrated(self.prefixed(parameters or Parameters())))
         self._log = Path(self.option("log")) if self.option("log") else None
         if self._log is not None:
             from ur_admittance.recording.writer import check_new
@@ -152,7 +154,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if self.option("controller_name") or not (self._log or self.option("dashboard")):
             return str(self.option("controller_name")) or None
         name = self.get_fully_qualified_name().strip("/").replace("/", "-")
-        return f"{name}-{self.context.get_domain_id()}"
+        name = f"{name}-{self.context.get_domain_id()}"
+        return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 9]}-{crc32(name.encode()):08x}"
 
     # -- five times per second ---------------------------------------------------------------------------------
 

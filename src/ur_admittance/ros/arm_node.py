@@ -13,9 +13,9 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.packages import FOR_COMMANDS, warn_of_missing
 from ur_admittance.robots.ros.robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.search import RobotSearch
-from ur_admittance.ros.parameters import Option, SchemaParameters
+from ur_admittance.ros.parameters import PREFIX, Option, SchemaParameters
 
-RAW_TOPIC = "/netft/raw_sensor"
+RAW_TOPIC = "netft/raw_sensor"
 
 COMMANDING: dict[str, Option] = {
     "output": ("trajectory", "where commands go: trajectory or velocity (topics)"),
@@ -29,8 +29,8 @@ class ArmNode(SchemaParameters, Node):  # type: ignore[misc]
     def __init__(self, name: str, options: dict[str, Option]) -> None:
         super().__init__(name)
         self.told_to_end = threading.Event()
-        self.declare_options(options)
-        self.declare_schema(self.calibrated(Parameters()))
+        self.declare_options({**PREFIX, **options})
+        self.declare_schema(self.calibrated(self.prefixed(Parameters())))
 
     def robot(self, wrench_topic: str | None, driving: bool = False, timeout: float = math.inf) -> RosRobot:
         """Not yet connected. driving False: somebody else moves the arm, here it is only read."""

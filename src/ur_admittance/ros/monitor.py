@@ -22,8 +22,8 @@ from ur_admittance.robots.ros.polled import COMMANDS, LATCHED
 from ur_admittance.ros.sim import messages
 from ur_admittance.runtime.interfaces import LOOP
 
-VELOCITY_TOPIC = "/admittance_cartesian_velocity"
-ERROR_TOPIC = "/admittance_pose_error"
+VELOCITY_TOPIC = "admittance_cartesian_velocity"
+ERROR_TOPIC = "admittance_pose_error"
 INACTIVE = int(Mode.INACTIVE)
 LOOK_EVERY = 50  # cycles between two looks for a listener: 10 times a second
 
@@ -148,7 +148,7 @@ class StateTopic:
             level = DiagnosticStatus.WARN
         status = DiagnosticStatus(
             level=level,
-            name=f"{self._node.get_name()}: admittance control",
+            name=f"{self._node.get_fully_qualified_name().strip('/')}: admittance control",
             message=str(state["reason"]),
             hardware_id=str(state.get("robot", "")),
             values=[KeyValue(key=key, value=str(value)) for key, value in state.items()],

@@ -1,8 +1,9 @@
 """Options of admittance_node, fixed at its start: name -> default, description, perhaps least and largest value."""
 
-from ur_admittance.ros.parameters import Option
+from ur_admittance.ros.parameters import PREFIX, Option
 
 OPTIONS: dict[str, Option] = {
+    **PREFIX,
     "output": ("trajectory", "where commands go: trajectory (topic), velocity (topic) or action"),
     "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
     "autostart": (

@@ -22,6 +22,10 @@ Option = (
     tuple[Any, str] | tuple[Any, str, float, float]
 )  # default, description, perhaps the least and the largest value
 
+PREFIX: dict[str, Option] = {
+    "tf_prefix": ("", "of the arm's links and joints, as the UR driver's tf_prefix: left_ for left_base_link"),
+}
+
 
 def to_ros(row: Row, value: Any) -> Any:
     """A value of the schema as ROS can hold it."""
@@ -98,6 +102,13 @@ class SchemaParameters:
     def option(self: Any, name: str) -> Any:
         value = self.get_parameter(name).value
         return list(value) if hasattr(value, "__len__") and not isinstance(value, str) else value
+
+    def prefixed(self: Any, parameters: Parameters) -> Parameters:
+        """With the option tf_prefix in front of the usual names of links and joints."""
+        prefix, usual = self.option("tf_prefix"), Parameters()
+        names = {name: prefix + getattr(usual, name) for name in ("base_link", "tip_link", "ft_frame")}
+        names["joints"] = tuple(prefix + joint for joint in usual.joints)
+        return parameters.changed({n: v for n, v in names.items() if getattr(parameters, n) == getattr(usual, n)})
 
     def calibrated(self: Any, parameters: Parameters) -> Parameters:
         """With the option calibration_file, if there is one and it is given."""

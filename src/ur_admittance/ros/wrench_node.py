@@ -29,8 +29,8 @@ from ur_admittance.ros.services import offer
 from ur_admittance.runtime import loop
 from ur_admittance.runtime.realtime import realtime
 
-SENSOR_TOPIC = "/netft/proc_sensor"
-PROBE_TOPIC = "/netft/proc_probe"
+SENSOR_TOPIC = "netft/proc_sensor"
+PROBE_TOPIC = "netft/proc_probe"
 
 OPTIONS: dict[str, Option] = {
     "calibration_file": ("", "file of ur-admittance calibrate or of wrench_calibration_node"),

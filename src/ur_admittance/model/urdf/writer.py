@@ -19,8 +19,9 @@ FT_FRAME_RPY = (np.pi, 0.0, 0.0)  # tool0 -> ft_frame: z into the arm
 FIXED_LINKS = ("base_link", "base_link_inertia", "base", "flange", "tool0", "ft_frame")
 
 
-def generate(model: RobotModel) -> str:
-    """A complete URDF of the model; ``load`` gives the same chain, limits and masses back.
+def generate(model: RobotModel, prefix: str = "") -> str:
+    """A complete URDF of the model; ``load`` gives the same chain, limits and masses back. prefix: of links, as the
+    driver's tf_prefix; joints have the names of the model.
 
     Links: base_link, base_link_inertia, base, the six of the model, flange, tool0, ft_frame (all fixed frames as
     in ur_description). A joint without position limits becomes ``continuous``.
@@ -54,6 +55,10 @@ def generate(model: RobotModel) -> str:
     ):
         _link(robot, name)
         _fixed(robot, parent, name, pose)
+    for element in (*robot.iter("link"), *robot.findall("joint[@type='fixed']")):
+        element.set("name", prefix + element.attrib["name"])
+    for end in (*robot.iter("parent"), *robot.iter("child")):
+        end.set("link", prefix + end.attrib["link"])
     ET.indent(robot)
     return '<?xml version="1.0"?>\n' + ET.tostring(robot, encoding="unicode") + "\n"
 

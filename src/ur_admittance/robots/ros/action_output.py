@@ -31,7 +31,7 @@ from ur_admittance.robots.ros.seam import CATCH_UP, Plan, braking_time
 Array = NDArray[np.float64]
 Row = tuple[Array, Array, float]  # angles [rad], speeds [rad/s], time [s]
 
-ACTION = "/scaled_joint_trajectory_controller/follow_joint_trajectory"
+ACTION = "scaled_joint_trajectory_controller/follow_joint_trajectory"
 GOAL_PERIOD_S = 0.05
 DELAY_S = 0.08  # a goal may be 30 ms late
 HOLD_S = 0.05  # one goal may be lost

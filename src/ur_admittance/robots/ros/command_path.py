@@ -97,7 +97,7 @@ class CommandPath:
         """Why the controller takes no commands, as far as is known by now; never waits."""
         for controller in self._watched.watch() or ():
             if controller.name == self._name:
-                self._complaint = "" if controller.active else not_active(controller)
+                self._complaint = "" if controller.active else not_active(controller, self._node.get_namespace())
         return self._complaint or self.output.problem()
 
     def destroy(self) -> None:
@@ -113,7 +113,7 @@ class CommandPath:
         else:
             controller = choose(self._kind, loaded, self._wanted)
             if not controller.active:
-                raise RobotError(not_active(controller))
+                raise RobotError(not_active(controller, self._node.get_namespace()))
             name = controller.name
         if name != self._name:
             self._name = name

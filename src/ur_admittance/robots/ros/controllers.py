@@ -14,7 +14,7 @@ from rclpy.node import Node
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.asking import Question
 
-LIST_SERVICE = "/controller_manager/list_controllers"
+LIST_SERVICE = "controller_manager/list_controllers"
 ANSWER_S = 2.0
 MOST_LOOKS = 20  # for an answer, 2 s: then it counts as lost
 SCALED, PLAIN, VELOCITY = (
@@ -47,8 +47,8 @@ class Controller:
 
 
 def endpoint(output: str, controller: str) -> str:
-    """Topic or action on which that controller takes commands."""
-    return f"/{controller}/{ENDPOINTS[output]}"
+    """Topic or action on which that controller takes commands, relative to the namespace."""
+    return f"{controller}/{ENDPOINTS[output]}"
 
 
 def choose(output: str, controllers: Iterable[Controller], wanted: str = "") -> Controller:
@@ -68,10 +68,11 @@ def choose(output: str, controllers: Iterable[Controller], wanted: str = "") -> 
     return next((controller for controller in fitting if controller.active), fitting[0])
 
 
-def not_active(controller: Controller) -> str:
+def not_active(controller: Controller, namespace: str = "/") -> str:
+    manager = "" if namespace == "/" else f" -c {namespace}/controller_manager"
     return (
         f"{controller.name} is {controller.state} and would drop every command; activate it: "
-        f"ros2 control switch_controllers --activate {controller.name}"
+        f"ros2 control switch_controllers{manager} --activate {controller.name}"
     )
 
 

@@ -12,7 +12,7 @@ from ur_admittance.model.urdf.tree import read_tree
 from ur_admittance.robots.ros.cdr import Malformed, Reader
 from ur_admittance.robots.ros.polled import LATCHED, Polled
 
-DESCRIPTION_TOPIC = "/robot_description"
+DESCRIPTION_TOPIC = "robot_description"
 
 
 class Description:

@@ -21,7 +21,7 @@ from ur_admittance.robots.ros.cdr import MOST_NAMES, Malformed, Reader
 from ur_admittance.robots.ros.polled import ALL_LATCHED, Polled
 
 STATIC_TOPIC, MOVING_TOPIC = "/tf_static", "/tf"
-POSE_TOPIC = "/tcp_pose_broadcaster/pose"  # of the pendant's TCP, as on /tf (pose_broadcaster.cpp; driver 2.5 on)
+POSE_TOPIC = "tcp_pose_broadcaster/pose"  # of the pendant's TCP, as on /tf (pose_broadcaster.cpp; driver 2.5 on)
 TCP_FRAME = "_controller"  # the driver's name of that frame is the flange's with this added
 FRESH_S = 0.5  # a moving frame that is older is not known any more
 MOVING = QoSProfile(depth=100, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)

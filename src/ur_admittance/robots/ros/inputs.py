@@ -24,8 +24,9 @@ from ur_admittance.robots.ros.second_wrench import SecondWrench
 
 Array = NDArray[np.float64]
 
-JOINT_TOPIC = "/joint_states"
-WRENCH_TOPIC = "/wrist_ft_sensor"
+# Relative names: a node in a namespace has the arm of that namespace. Time and /tf are common to all of them.
+JOINT_TOPIC = "joint_states"
+WRENCH_TOPIC = "wrist_ft_sensor"
 CLOCK_TOPIC = "/clock"
 OLD_S = 0.02  # of a joint state
 NEW_NS = NANOSECONDS  # in which a new publisher of joint states shows whose joints they are
@@ -40,9 +41,9 @@ def wrench_topic(node: Node, source: str, default: str = WRENCH_TOPIC) -> str:
         return default
     if not topic.startswith("/"):
         raise RobotError(f"sensor.source = {source}: here the wrench comes from a topic; calibrate with it.")
-    listens = node.resolve_topic_name(default)
-    if listens not in (default, topic):
-        raise RobotError(f"sensor.source = {source}: was calibrated, but {default} is remapped to {listens}.")
+    listens, plain = node.resolve_topic_name(default), node.resolve_topic_name(default, only_expand=True)
+    if listens not in (plain, topic):
+        raise RobotError(f"sensor.source = {source}: was calibrated, but {plain} is remapped to {listens}.")
     return topic
 
 

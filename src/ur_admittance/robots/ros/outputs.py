@@ -21,8 +21,8 @@ from ur_admittance.robots.ros.seam import HOLD_S, Braking, Plan
 
 Array = NDArray[np.float64]
 
-TRAJECTORY_TOPIC = "/scaled_joint_trajectory_controller/joint_trajectory"
-VELOCITY_TOPIC = "/forward_velocity_controller/commands"
+TRAJECTORY_TOPIC = "scaled_joint_trajectory_controller/joint_trajectory"
+VELOCITY_TOPIC = "forward_velocity_controller/commands"
 MARKS = tuple(0.7390851332151607 + i for i in range(12))  # numbers that occur nowhere else in a message
 HELD_MARKS = tuple(100.0 + mark for mark in MARKS)
 REST_MARKS = tuple(200.0 + mark for mark in MARKS[:6])

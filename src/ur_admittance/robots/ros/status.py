@@ -19,9 +19,9 @@ from ur_admittance.core.records import Status
 from ur_admittance.robots.ros.cdr import HEAD, Malformed, Reader
 from ur_admittance.robots.ros.polled import ALL_LATCHED, NEWEST, Polled
 
-PROGRAM_TOPIC = "/io_and_status_controller/robot_program_running"
-SAFETY_TOPIC, MODE_TOPIC = "/io_and_status_controller/safety_mode", "/io_and_status_controller/robot_mode"
-SCALING_TOPIC = "/speed_scaling_state_broadcaster/speed_scaling"  # 0 to 100
+PROGRAM_TOPIC = "io_and_status_controller/robot_program_running"
+SAFETY_TOPIC, MODE_TOPIC = "io_and_status_controller/safety_mode", "io_and_status_controller/robot_mode"
+SCALING_TOPIC = "speed_scaling_state_broadcaster/speed_scaling"  # 0 to 100
 LEAST_TIMED = 98.0  # [%]: a goal that takes 2 % longer is 2 ms late when the next one comes
 SAFETY_WORDS = {
     1: "NORMAL",

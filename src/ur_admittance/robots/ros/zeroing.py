@@ -13,7 +13,7 @@ from ur_admittance.robots.ros.asking import Question
 from ur_admittance.robots.ros.inputs import Inputs
 from ur_admittance.robots.ros.sensor_place import DRIVER_SENSOR
 
-ZERO_SERVICE = "/io_and_status_controller/zero_ftsensor"
+ZERO_SERVICE = "io_and_status_controller/zero_ftsensor"
 ANSWER_S = 2.0
 ZERO_READINGS = 50
 

@@ -1,6 +1,7 @@
 """Nodes of the driver that live in the double's process: each controller has its own name, topics and parameters.
 
-They do not take the process's own arguments: `__node:=ur_sim` would rename them all. Remappings of topics they take.
+They do not take the process's own arguments: `__node:=ur_sim` would rename them all. Remappings of topics and the
+namespace they take.
 """
 
 import itertools
@@ -24,6 +25,8 @@ def beside(name: str, parameters: Mapping[str, Any] | None = None, words: Mappin
 
 
 def remappings(arguments: Sequence[str]) -> list[str]:
-    """Rules for topics and services, not those that rename the node."""
+    """Rules for topics, services and the namespace, not those that rename the node."""
     pairs = itertools.pairwise(arguments)
-    return [rule for option, rule in pairs if option in REMAP and not rule.startswith("__")]
+    return [
+        rule for option, rule in pairs if option in REMAP and (rule.startswith("__ns:") or not rule.startswith("__"))
+    ]

@@ -16,6 +16,7 @@ import contextlib
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import Any, get_args
 
 import numpy as np
@@ -61,7 +62,9 @@ class SimNode(Node):  # type: ignore[misc]
         for table, fixed in ((PARAMETERS, True), (LIVE, False)):
             for name, (default, text) in table.items():
                 self.declare_parameter(name, default, ParameterDescriptor(description=text, read_only=fixed))
-        self.model = robot_model(self._value("model"))
+        prefix = self._value("tf_prefix")
+        plain = robot_model(self._value("model"))
+        self.model = replace(plain, joint_names=tuple(prefix + joint for joint in plain.joint_names))
         self.period = 1.0 / self._value("rate")
         self.lock = threading.Lock()  # held for each period
         self.driver = Driver(
@@ -94,14 +97,16 @@ class SimNode(Node):  # type: ignore[misc]
 
     def _make_topics(self) -> None:
         rate, log = self._value("rate"), self.get_logger()
-        self._description = self.create_publisher(String, "/robot_description", LATCHED)
-        self._description.publish(String(data=generate(self.model)))
+        self._description = self.create_publisher(String, "robot_description", LATCHED)
+        self._description.publish(String(data=generate(self.model, self._value("tf_prefix"))))
         self._clock_publisher = (
             self.create_publisher(Clock, CLOCK_TOPIC, COMMANDS) if self._value("publish_clock") else None
         )
         self._clock_message = messages.clock()
         self._commands = Commands(self.driver, self.lock, rate, self._now_ns, log)
-        self._states = States(self.driver, self._pendant_tcp({}), self._value("publish_wrench"), log)
+        self._states = States(
+            self.driver, self._pendant_tcp({}), self._value("publish_wrench"), log, self._value("tf_prefix")
+        )
         self._status = status = Status(self.driver, self.lock, rate, log)
         self.beside = [*self._commands.nodes, *self._states.nodes, *status.nodes]  # run.py lets them spin, too
         self._hands = Polled(self, WrenchStamped, "~/hand")

@@ -14,6 +14,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "driver": (DEFAULT, f"whose rules it keeps: {', '.join(GENERATIONS)}"),
     "controller": ("default", "motion controller that is active from the start; default: as the driver's launch file"),
     "model": ("ur5e", "type of the arm"),
+    "tf_prefix": ("", "of links, joints and frames, as the driver's launch argument"),
     "rate": (500.0, "states per second [Hz]"),
     "realtime_factor": (1.0, "simulated seconds per second; other than 1 needs publish_clock"),
     "publish_clock": (False, "simulated time on /clock, for nodes with use_sim_time"),

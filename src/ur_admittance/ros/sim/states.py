@@ -18,6 +18,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from ur_admittance.model.table import CB_SERIES
+from ur_admittance.robots.ros.frames import TCP_FRAME
 from ur_admittance.robots.ros.polled import COMMANDS
 from ur_admittance.ros.sim import messages
 from ur_admittance.ros.sim.beside import beside
@@ -25,38 +26,41 @@ from ur_admittance.ros.sim.driver import Driver
 from ur_admittance.ros.sim.generations import Wrench
 from ur_admittance.ros.sim.tcp import PendantTcp
 
-BASE, TCP_FRAME = "base", "tool0_controller"
+BASE, TOOL = "base", "tool0"
 
 
 class States:
     """Publishers of joint states, wrench, pose of the TCP and speed scaling. `publish` belongs to the cycle."""
 
-    def __init__(self, driver: Driver, tcp: PendantTcp, with_wrench: bool, log: Any) -> None:
+    def __init__(self, driver: Driver, tcp: PendantTcp, with_wrench: bool, log: Any, prefix: str = "") -> None:
+        """prefix: of frames, as the driver's tf_prefix."""
         self.tcp = tcp
         self._driver = driver
         self._way: Wrench = "right" if driver.model.name in CB_SERIES else driver.generation.wrench
         self._order = list(driver.generation.joint_order)
         names = [driver.model.joint_names[i] for i in self._order]
         joints, scaling = beside("joint_state_broadcaster"), beside("speed_scaling_state_broadcaster")
-        pose = beside("tcp_pose_broadcaster", {"frame_id": BASE, "tf.child_frame_id": TCP_FRAME})
-        sensor = beside("force_torque_sensor_broadcaster", {"frame_id": driver.generation.wrench_frame})
+        base, tcp_frame = prefix + BASE, prefix + TOOL + TCP_FRAME
+        wrench_frame = prefix + driver.generation.wrench_frame
+        pose = beside("tcp_pose_broadcaster", {"frame_id": base, "tf.child_frame_id": tcp_frame})
+        sensor = beside("force_torque_sensor_broadcaster", {"frame_id": wrench_frame})
         self.nodes: list[Node] = [joints, scaling, sensor, pose]
-        self._joints = joints.create_publisher(JointState, "/joint_states", COMMANDS).handle.publish_raw
+        self._joints = joints.create_publisher(JointState, "joint_states", COMMANDS).handle.publish_raw
         self._joint_state, self._q, self._qd = messages.joint_state(names)
         self._scaling = scaling.create_publisher(Float64, "~/speed_scaling", COMMANDS).handle.publish_raw
         self._percent, self._percentage = messages.number()
         self._wrench = sensor.create_publisher(WrenchStamped, "~/wrench", COMMANDS) if with_wrench else None
-        self._wrench_message, self._numbers = messages.wrench(driver.generation.wrench_frame)
+        self._wrench_message, self._numbers = messages.wrench(wrench_frame)
         self._tcp_pose = pose.create_publisher(PoseStamped, "~/pose", COMMANDS).handle.publish_raw
-        self._stamped, self._stamped_pose = messages.pose(BASE)
+        self._stamped, self._stamped_pose = messages.pose(base)
         self._tf = self._transform = None
         try:
             from tf2_msgs.msg import TFMessage
         except ImportError:
-            log.info(f"tf2_msgs is not installed: no {TCP_FRAME} on /tf")
+            log.info(f"tf2_msgs is not installed: no {tcp_frame} on /tf")
         else:
             self._tf = pose.create_publisher(TFMessage, "/tf", COMMANDS)
-            self._transform, self._pose = messages.transform(TFMessage, BASE, TCP_FRAME)
+            self._transform, self._pose = messages.transform(TFMessage, base, tcp_frame)
 
     def publish(self, stamp_ns: int) -> None:
         driver, world = self._driver, self._driver.world
