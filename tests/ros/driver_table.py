@@ -15,6 +15,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ur_admittance.ros.sim.generations import generation
+
 from . import interfaces
 from .client import Client
 from .driver_cases import CASES, IMPOSSIBLE, RELAYED, push_speed
@@ -54,38 +56,34 @@ def run_case(client, driver, output, name):
         return row
 
 
-PUSHES = {"x": 0, "y": 1, "z": 2, "torque z": 5}
+TOOLS = {  # the pendant's TCP [m, rotation vector]
+    "straight": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0],
+    "turned": [0.0, 0.0, 0.0, 0.0, 0.0, float(np.pi / 2)],
+    "both": [0.0, 0.0, 0.15, 0.0, 0.0, float(np.pi / 2)],
+}
+PUSHES = {"y": 1, "torque x": 3}
 
 
-def tcp_case(client, driver, push):
-    """Pendant TCP 150 mm out and a quarter turn about z: the flange must move with the hand, whatever the frame."""
-    axis = PUSHES[push]
-    size = FORCE if axis < 3 else 0.8
-    sim = {"pendant.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, float(np.pi / 2)]}
-    with Scene(client, driver, "trajectory", sim=sim) as scene:
+def tcp_case(client, driver, tool):
+    """The flange must move with the hand, whatever the release makes of the TCP: speeds [m/s, rad/s] for each push."""
+    old = generation(driver).wrench_frame == "tool0"
+    stated = {"sensor.driver": generation(driver).driver} if old else {}
+    row = {"driver": driver, "tool": tool}
+    with Scene(client, driver, "trajectory", node=stated, sim={"pendant.tcp": TOOLS[tool]}) as scene:
         scene.bring_up()
-        wrench = [0.0] * 6
-        wrench[axis] = size
-        before = time.monotonic()
-        scene.push(wrench)
-        time.sleep(2.2)
-        scene.let_go()
-        picked = [m for t, m in scene.setup.twists if before + 1.0 < t < before + 2.0]
-        twist = np.median(
-            [
-                [*(getattr(m.twist.linear, a) for a in "xyz"), *(getattr(m.twist.angular, a) for a in "xyz")]
-                for m in picked
-            ],
-            axis=0,
-        )
-        across = np.delete(twist[:3] if axis < 3 else twist[3:], axis % 3)
-        return {
-            "driver": driver,
-            "push": push,
-            "speed": float(twist[axis]),
-            "across": float(np.abs(across).max()),
-            "frame": str(scene.client.parameter("sensor.position")),
-        }
+        for push, axis in PUSHES.items():
+            wrench = [0.0] * 6
+            wrench[axis] = FORCE if axis < 3 else 0.8
+            before = time.monotonic()
+            scene.push(wrench)
+            time.sleep(1.4)
+            scene.let_go()
+            picked = [m.twist for t, m in scene.setup.twists if before + 0.8 < t < before + 1.3]
+            twist = np.median([[getattr(v, a) for v in (m.linear, m.angular) for a in "xyz"] for m in picked], axis=0)
+            row[push] = round(float(twist[axis]), 4)
+            row[f"{push} across"] = round(float(np.abs(np.delete(twist, axis)).max()), 4)
+            scene.setup.still()
+    return row
 
 
 HEAD = (
@@ -126,8 +124,8 @@ def main():
     if arguments.tcp:
         try:
             for driver in arguments.drivers:
-                for push in PUSHES:
-                    print(tcp_case(client, driver, push), flush=True)  # noqa: T201
+                for tool in TOOLS:
+                    print(tcp_case(client, driver, tool), flush=True)  # noqa: T201
         finally:
             client.close()
         return

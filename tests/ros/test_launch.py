@@ -88,6 +88,7 @@ def test_two_arms_with_a_launch_file_each_do_not_hear_of_each_other(processes, p
             found.append(flange_position(plain))
         return found
 
+    client.until(lambda: all(arm.joints for arm in arms.values()), 20, "joint states of both")
     before = places()
     assert client.set_parameter("push.duration", 0.5, "/left/ur_sim").successful
     assert client.trigger("/left/ur_sim/push").success
@@ -95,9 +96,14 @@ def test_two_arms_with_a_launch_file_each_do_not_hear_of_each_other(processes, p
     moved = [float(np.linalg.norm(after - start)) for after, start in zip(places(), before, strict=True)]
     assert moved[0] > 0.02
     assert moved[1] < 1e-4
-    names = {topic for topic, _ in client.node.get_topic_names_and_types()}
-    ours = {topic for topic in names if not topic.startswith(("/left/", "/right/"))}
-    assert ours <= {"/tf", "/diagnostics", "/rosout", "/parameter_events"}  # what all nodes of a system share
+    common = {"/tf", "/tf_static", "/diagnostics", "/rosout", "/parameter_events"}  # to all nodes of a system
+    for side in arms:
+        for name in ("admittance_node", "ur_sim", "force_torque_sensor_broadcaster"):
+            node = name, f"/{side}"
+            topics = client.node.get_publisher_names_and_types_by_node(*node)
+            topics += client.node.get_subscriber_names_and_types_by_node(*node)
+            assert topics
+            assert {topic for topic, _ in topics if not topic.startswith(f"/{side}/")} <= common
     said = {status.name for _, message in told for status in message.status}
     assert said == {f"{side}/admittance_node: admittance control" for side in arms}
 
