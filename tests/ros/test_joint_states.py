@@ -90,4 +90,4 @@ def test_two_publishers_of_the_same_joints_are_refused_at_once(nodes):
         publish("arm", NAMES, 0.1)
         publish("impostor", NAMES, 2.0)
         settle(inputs, 2 * k + 2)
-    assert "and not each with other joints" in inputs.crowd(patient=True)
+    assert "not each was seen to send other joints" in inputs.crowd(patient=True)

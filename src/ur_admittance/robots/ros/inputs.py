@@ -148,7 +148,7 @@ class Inputs:
             if polled is None or len(names) < 2 or apart:
                 continue
             twice = "; one that was killed is forgotten after some 20 s" if len(set(names)) < len(names) else ""
-            what = ", and not each with other joints" if polled is self._joints else ""
+            what = ", and not each was seen to send other joints" if polled is self._joints else ""
             nodes = ", ".join(sorted(names))
             return f"{len(names)} nodes publish on {polled.topic} ({nodes}){what}: must be one{twice}"
         return ""
