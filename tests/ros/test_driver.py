@@ -60,6 +60,18 @@ def test_the_weight_of_the_tool_is_not_removed_twice(client):
         client.until(lambda: reason in scene.setup.state()["reason"], 5, scene.setup.state())
 
 
+def test_an_old_driver_is_refused_until_its_version_is_known_and_then_read_aright(client):
+    """2.11.0 applies the pendant's TCP in the wrong direction: along y, the force would point against the hand."""
+    with Scene(client, "humble_2_11", "trajectory", sim={"pendant.tcp": [0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2]}) as scene:
+        assert not client.transition("configure", timeout=60.0)
+        client.until(lambda: "sensor.driver" in scene.setup.state()["reason"], 5, scene.setup.state())
+        assert client.set_parameter("sensor.driver", "2.11.0").successful
+        scene.bring_up()
+        assert client.parameter("sensor.rotation") == pytest.approx([0.0, 0.0, -np.pi / 2], abs=1e-3)
+        assert push_speed(scene, 2.0) == pytest.approx(1.0, abs=0.05)
+        no_jump(scene)
+
+
 def test_commands_that_nobody_obeys_never_run_away_from_the_arm(scene_of):
     scene = scene_of(ignored=True)
     scene.push()
