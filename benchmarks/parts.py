@@ -24,6 +24,7 @@ def measure() -> str:
     from ur_admittance.core.compile import load
     from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
     from ur_admittance.core.tick import tick
+    from ur_admittance.robots.ros import seam
 
     began: list[list[float]] = []  # of the compilations under way: CPU time at the start, and of the parts inside
     seconds: dict[str, float] = {}
@@ -51,6 +52,7 @@ def measure() -> str:
     with event.install_listener("numba:compile", Stopwatch()):
         load(tick, new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))
         zeroing.warm_up()
+        seam.warm_up()
     return "".join(f"{name} {seconds[name]:.2f} | {' | '.join(ways[name])}\n" for name in sorted(ways))
 
 

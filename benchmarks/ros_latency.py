@@ -1,6 +1,6 @@
 """From a wrench on the network to the command that it causes: the node's own path next to the usual design.
 
-    python benchmarks/ros_latency.py [--seconds 20] [--priority 50] [--write]
+    python benchmarks/ros_latency.py [--seconds 20] [--priority 50] [--design own usual beside] [--write]
 
 A client plays robot and sensor at 500 Hz. Every 20 ms one wrench carries a force; the first command whose speeds
 answer it ends the measurement. Latency is from before the publish call of the client to after its take of the command,
@@ -8,6 +8,8 @@ so both directions of DDS are in it. CPU is that of the node's whole process, fr
 
     own path   admittance_node: waits for the wrench itself, raw bytes, no executor
     usual      the same controller in a node with subscriptions, a 2 ms timer and message objects, in an executor
+    beside     the own path, while the client also plays the driver's pose broadcaster: the wrench is in
+               tool0_controller, whose pose comes 500 times per second on /tf and on a topic of its own (tf2_msgs)
 """
 
 import argparse
@@ -19,9 +21,14 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-PULSE_EVERY = 10  # wrenches
+if TYPE_CHECKING:
+    from rclpy.node import Node
+
+PULSE_EVERY = 7  # wrenches: not in step with anything that the node does at a round rate
 FORCE = 10.0  # [N]
 ANSWER = 0.002  # [rad/s] the pulse gives 0.005 in the fastest joint
 # A light mass and strong damping: the speed answers within one tick and has died away before the next pulse.
@@ -36,9 +43,11 @@ LAW = {
     "safety.wrench_timeout": 1.0,
     "tracking.velocity_gain": [0.0] * 6,
 }
+DESIGNS = ("own", "usual", "beside")
 NAMES = [f"{name}_joint" for name in ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")]
 HOME = [0.0, -1.5708, 1.5708, -1.5708, -1.5708, 0.0]
 TOPIC = "/scaled_joint_trajectory_controller/joint_trajectory"
+DRIVER_FRAME = "tool0_controller"
 
 
 def usual_node() -> None:
@@ -96,6 +105,31 @@ def usual_node() -> None:
         rclpy.spin(Usual())
 
 
+def pose_broadcaster(node: "Node") -> Callable[[], None]:
+    """The driver's: one call publishes the pose of the pendant's TCP, which is the flange."""
+    from geometry_msgs.msg import PoseStamped
+    from tf2_msgs.msg import TFMessage
+
+    from ur_admittance.model import robot_model
+    from ur_admittance.robots.ros.polled import COMMANDS
+    from ur_admittance.ros.sim import messages
+    from ur_admittance.ros.sim.tcp import PendantTcp
+
+    transform, moved = messages.transform(TFMessage, "base", DRIVER_FRAME)
+    stamped, pose = messages.pose("base")
+    position, turned = PendantTcp([0.0] * 6, 0.0, [0.0] * 3).pose(*robot_model("ur5e").forward(HOME))
+    moved[:] = pose[:] = [*position, *turned]
+    publish_tf = node.create_publisher(TFMessage, "/tf", COMMANDS).handle.publish_raw
+    publish_pose = node.create_publisher(PoseStamped, "/tcp_pose_broadcaster/pose", COMMANDS).handle.publish_raw
+    tf_bytes, pose_bytes = bytes(transform.data), bytes(stamped.data)
+
+    def publish() -> None:
+        publish_pose(pose_bytes)
+        publish_tf(tf_bytes)
+
+    return publish
+
+
 def start(design: str, priority: int) -> subprocess.Popen:
     if design == "usual":
         command = [sys.executable, str(Path(__file__).resolve()), "--usual-node"]
@@ -142,7 +176,9 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
     waiter = Waiter(node, commands)
     joints, q, qd = messages.joint_state(NAMES)
     q[:], qd[:] = HOME, 0.0
-    wrench, numbers = messages.wrench("tool0")
+    beside = design == "beside"
+    broadcast = pose_broadcaster(node) if beside else lambda: None
+    wrench, numbers = messages.wrench(DRIVER_FRAME if beside else "tool0")
     numbers[:] = 0.0
     joint_bytes, quiet = bytes(joints.data), bytes(wrench.data)
     numbers[1] = FORCE
@@ -188,6 +224,7 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
                 if begin is not None and time.monotonic() - begin > seconds:
                     break
                 joint_out(joint_bytes)
+                broadcast()
                 sent += 1
                 if sent % PULSE_EVERY == 0 and commands_seen > 100:
                     waiting, pulsed_at = True, time.perf_counter_ns()
@@ -222,7 +259,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--priority", type=int, default=0, help="SCHED_FIFO of client and node, 0: none")
-    parser.add_argument("--design", choices=("own", "usual", "both"), default="both")
+    parser.add_argument("--design", nargs="+", choices=DESIGNS, default=DESIGNS[:2])
     parser.add_argument("--write", action="store_true", help="into docs/measured, for the page about ROS 2")
     parser.add_argument("--usual-node", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
@@ -240,7 +277,7 @@ def main() -> None:
         f"{'design':8} {'pulses':>7} {'median':>9} {'p99':>9} {'worst':>9} {'period p99':>11} {'CPU':>7} {'memory':>8}"
     )
     found = {}
-    for design in ("own", "usual") if options.design == "both" else (options.design,):
+    for design in options.design:
         r = found[design] = measure(design, options.seconds, options.priority)
         print(
             f"{design:8} {r['pulses']:7.0f} {r['median']:6.2f} ms {r['p99']:6.2f} ms {r['worst']:6.2f} ms "

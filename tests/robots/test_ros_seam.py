@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from ur_admittance.robots.ros.guard import LAST_COMMANDS, LOOKS, NUMBERS, PERIOD_S, SILENCE_S, SPEEDS, Watch
-from ur_admittance.robots.ros.seam import CATCH_UP, HOLD_S, LAG_S, SLACK, Braking, Leash, Seam, SpeedSeam
+from ur_admittance.robots.ros.kernels import CATCH_UP, HOLD_S, LAG_S, SLACK
+from ur_admittance.robots.ros.seam import Braking, Leash, Seam, SpeedSeam
 from ur_admittance.runtime.braking import BRAKING
 
 PERIOD = 0.002

@@ -25,8 +25,9 @@ from rclpy.node import Node
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.asking import Question
+from ur_admittance.robots.ros.kernels import CATCH_UP
 from ur_admittance.robots.ros.outputs import trajectory
-from ur_admittance.robots.ros.seam import CATCH_UP, Plan, braking_time
+from ur_admittance.robots.ros.seam import Plan, braking_time
 
 Array = NDArray[np.float64]
 Row = tuple[Array, Array, float]  # angles [rad], speeds [rad/s], time [s]

@@ -12,7 +12,7 @@ from ur_admittance.robots.ros.action_output import DELAY_S, ActionOutput
 from ur_admittance.robots.ros.controllers import CANDIDATES, ControllerManager, choose, endpoint, not_active
 from ur_admittance.robots.ros.guard import SILENCE_S
 from ur_admittance.robots.ros.outputs import Output, TrajectoryOutput, VelocityOutput
-from ur_admittance.robots.ros.seam import Leash, Seam, SpeedSeam
+from ur_admittance.robots.ros.seam import Leash, Seam, SpeedSeam, warm_up
 
 Array = NDArray[np.float64]
 
@@ -53,6 +53,7 @@ class CommandPath:
         fits or is active, somebody else commands it, or nobody listens."""
         if not np.isfinite(q_arm).all():
             raise RobotError(f"the joint states are not finite numbers: {q_arm.tolist()} rad.")
+        warm_up()  # for a program that has not
         self._choose()
         output = self.output
         others = output.others()

@@ -1,5 +1,7 @@
 """The robot from /robot_description, and the frames that are fixed in it. Polled, never blocking."""
 
+from functools import lru_cache
+
 import numpy as np
 from rclpy.node import Node
 from std_msgs.msg import String
@@ -13,6 +15,8 @@ from ur_admittance.robots.ros.cdr import Malformed, Reader
 from ur_admittance.robots.ros.polled import LATCHED, Polled
 
 DESCRIPTION_TOPIC = "robot_description"
+
+Link = tuple[str, str, Pose]  # parent, child, T_parent_child
 
 
 class Description:
@@ -48,17 +52,28 @@ class Description:
 
     def fixed_frame(self, base_link: str, tip_link: str, frame: str) -> Pose | None:
         """T_tip_frame when the description has that frame fixed to the tip, else None."""
-        try:
-            tip, other = load(self.text, base_link, tip_link), load(self.text, base_link, frame)
-        except ModelError:
-            return None
-        q = np.zeros(6)
-        return Pose(*tip.forward(q)).inverse() @ Pose(*other.forward(q))
+        return _fixed_frame(self.text, base_link, tip_link, frame)
 
-    def fixed_links(self) -> list[tuple[str, str, Pose]]:
+    def fixed_links(self) -> tuple[Link, ...]:
         """(parent, child, T_parent_child) of every fixed joint."""
-        try:
-            joints = read_tree(self.text).joint_above.values()
-        except ModelError:
-            return []
-        return [(joint.parent, joint.child, joint.T_parent_child) for joint in joints if joint.kind == "fixed"]
+        return _fixed_links(self.text)
+
+
+# Looked up five times per second beside a running loop: a text is read once, which takes 10 ms.
+@lru_cache(maxsize=8)
+def _fixed_frame(text: str, base_link: str, tip_link: str, frame: str) -> Pose | None:
+    try:
+        tip, other = load(text, base_link, tip_link), load(text, base_link, frame)
+    except ModelError:
+        return None
+    q = np.zeros(6)
+    return Pose(*tip.forward(q)).inverse() @ Pose(*other.forward(q))
+
+
+@lru_cache(maxsize=2)
+def _fixed_links(text: str) -> tuple[Link, ...]:
+    try:
+        joints = read_tree(text).joint_above.values()
+    except ModelError:
+        return ()
+    return tuple((joint.parent, joint.child, joint.T_parent_child) for joint in joints if joint.kind == "fixed")

@@ -1,8 +1,9 @@
 """Frames on /tf_static and /tf, by a small listener, as tf2_ros may be absent. Polled, never blocking.
 
-/tf_static is latched, so one message is enough. /tf (500 messages per second beside a driver) is listened to only when
-a frame is asked for that nothing else knows, such as the pendant's TCP (`tool0_controller` of the UR driver). Where
-tf2_msgs is not installed, that one is read from the driver's pose broadcaster.
+/tf_static is latched, so one message is enough. A frame that nothing else knows is looked up where it is published. For
+the pendant's TCP (`tool0_controller` of the UR driver) that is the pose topic of the driver, of which a look takes one
+message, the newest. Any other is on /tf, and so is that one where its topic is silent; there a look reads every message
+since the last look, and a driver sends 500 per second.
 """
 
 import time
@@ -18,12 +19,13 @@ from rclpy.qos import QoSHistoryPolicy, QoSProfile, QoSReliabilityPolicy
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model.frames import Pose
 from ur_admittance.robots.ros.cdr import MOST_NAMES, Malformed, Reader
-from ur_admittance.robots.ros.polled import ALL_LATCHED, Polled
+from ur_admittance.robots.ros.polled import ALL_LATCHED, NEWEST, Polled
 
 STATIC_TOPIC, MOVING_TOPIC = "/tf_static", "/tf"
 POSE_TOPIC = "tcp_pose_broadcaster/pose"  # of the pendant's TCP, as on /tf (pose_broadcaster.cpp; driver 2.5 on)
 TCP_FRAME = "_controller"  # the driver's name of that frame is the flange's with this added
 FRESH_S = 0.5  # a moving frame that is older is not known any more
+SILENT_S = 1.0  # without a pose from a topic that has a publisher: /tf may know it
 MOVING = QoSProfile(depth=100, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
 Links = dict[str, dict[str, Pose]]
@@ -37,7 +39,8 @@ class Frames:
         self._fixed: Links = {}
         self._moving: dict[str, tuple[str, Pose, float]] = {}  # child -> parent, T_parent_child, when [s]
         self._kind: Any = None
-        self._pose_of = ""  # frame that the pose broadcaster tells about
+        self._pose_of = ""  # frame whose pose topic is listened to; empty: /tf is
+        self._heard = 0.0  # of the pose topic for the last time [s]
         self._static: Polled | None = None
         self._dynamic: Polled | None = None
         try:
@@ -52,12 +55,26 @@ class Frames:
         return self._static is not None
 
     def listen(self, frame: str) -> None:
-        """From now on to what moves as well, for the sake of this frame."""
-        if self._dynamic is None and self._kind is not None:
+        """Subscribe to what moves as well, for the sake of this frame. To be called at each look, as drivers come and
+        go."""
+        pose_of = frame if frame.endswith(TCP_FRAME) and self._poses_come() else ""
+        if self._dynamic is not None and pose_of == self._pose_of:
+            return
+        if self._dynamic is not None:
+            self._dynamic.destroy()
+            self._dynamic = None
+        self._pose_of = pose_of
+        if pose_of:
+            self._dynamic = Polled(self._node, PoseStamped, POSE_TOPIC, NEWEST)
+        elif self._kind is not None:
             self._dynamic = Polled(self._node, self._kind, MOVING_TOPIC, MOVING)
-        elif self._dynamic is None and frame.endswith(TCP_FRAME):
-            self._pose_of = frame
-            self._dynamic = Polled(self._node, PoseStamped, POSE_TOPIC, MOVING)
+
+    def _poses_come(self) -> bool:
+        """On the pose topic, as far as is known by now. Without tf2_msgs there is no other."""
+        published, now = self._node.count_publishers(POSE_TOPIC) > 0, time.monotonic()
+        if self._dynamic is None or not published:
+            self._heard = now
+        return self._kind is None or (published and now - self._heard < SILENT_S)
 
     def poll(self) -> None:
         for polled in (self._static, self._dynamic):
@@ -67,6 +84,7 @@ class Frames:
                     pose_of = self._pose_of if polled is self._dynamic else ""
                     for parent, child, pose in read_pose(data, pose_of) if pose_of else read_transforms(data):
                         self._learn(parent, child, pose, polled is self._static)
+                        self._heard = time.monotonic() if pose_of else self._heard
                 except (Malformed, UrAdmittanceError):
                     pass
                 data = polled.take()

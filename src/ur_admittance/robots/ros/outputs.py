@@ -16,8 +16,9 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.guard import SUFFIX, Guard
+from ur_admittance.robots.ros.kernels import HOLD_S
 from ur_admittance.robots.ros.polled import COMMANDS, incompatible
-from ur_admittance.robots.ros.seam import HOLD_S, Braking, Plan
+from ur_admittance.robots.ros.seam import Braking, Plan
 
 Array = NDArray[np.float64]
 

@@ -16,16 +16,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.core.compile import load
+from ur_admittance.robots.ros.kernels import HOLD_S, approach, brake, hold
 from ur_admittance.runtime.braking import BRAKING
 
 Array = NDArray[np.float64]
 
-HOLD_S = 0.01  # a message may be that late without a change of speed: 2.5 mm at 0.25 m/s
-CATCH_UP = 0.05  # [rad/s] with which a joint closes the gap of a jump: 40 mm/s at the end of a UR5e's reach
-FASTER = 1.1  # of the commanded speed: the time between two commands differs from that between their samples
 LONGEST_STEP = 3.0  # periods: after a longer pause the step is that of one period, from where the arm is by then
-SLACK = 0.01  # [rad] by which a standing arm may differ from its command: a load bends it by less
-LAG_S = 0.1  # of its motion, by which a moving arm may be late: 34 ms with servoj, twice, and what messages take
 FORGET_S = 0.03  # in which an arm that has stopped counts as standing
 REGAIN_S = 0.5  # [s] until speeds count in full again after a pause
 
@@ -44,19 +41,15 @@ class Braking:
     def __init__(self, shortest: float = 0.0) -> None:
         """shortest: least time of the deceleration [s]."""
         self.shortest = shortest
-        self.q, self.qd, self.held, self.rest = np.zeros(6), np.zeros(6), np.zeros(6), np.zeros(6)
+        self._rows = np.zeros((4, 6))
+        self.q, self.qd, self.held, self.rest = self._rows
         self.time = shortest  # of the deceleration [s]
         self._begun = 0.0  # [s]
 
     def begin(self, q: Array, qd: Array, now: float) -> None:
         """now: on any clock, the same for `at` [s]."""
         self._begun = now
-        self.time = braking_time(qd, self.shortest)
-        self.q[:], self.qd[:] = q, qd
-        np.multiply(qd, HOLD_S, out=self.held)
-        self.held += q
-        np.multiply(qd, 0.5 * self.time, out=self.rest)
-        self.rest += self.held
+        self.time = brake(q, qd, float(self.shortest), BRAKING, self._rows)
 
     def at(self, now: float) -> Array:
         t = now - self._begun
@@ -78,7 +71,8 @@ class Seam:
         self._longest = LONGEST_STEP * period
         self._sent_s = -1.0  # [s]; negative: nothing yet
         self._start = np.zeros(6)
-        self.q, self.qd = np.zeros(6), np.zeros(6)  # what was sent last
+        self._rows = np.zeros((2, 6))
+        self.q, self.qd = self._rows  # what was sent last
 
     def join(self, q_arm: Array) -> None:
         """The next command starts here."""
@@ -95,17 +89,7 @@ class Seam:
         step_s = max(elapsed, self.period)
         if elapsed >= self._longest:  # the arm has gone on without us
             step_s, start = self.period, self.plan.at(now)
-        self.qd[:] = qd
-        for wanted, last, speed in zip(q.tolist(), start.tolist(), qd.tolist(), strict=True):  # 6 numbers: no arrays
-            if not abs(wanted - last) <= (FASTER * abs(speed) + CATCH_UP) * step_s:
-                break
-        else:
-            self.q[:] = q
-            return self.q
-        allowed = (FASTER * np.abs(qd) + CATCH_UP) * step_s
-        step = np.clip(q - start, -allowed, allowed)
-        np.copyto(self.qd, step / max(elapsed, self.period), where=np.abs(q - start) > allowed)
-        np.add(start, step, out=self.q)
+        approach(q, qd, start, step_s, max(elapsed, self.period), self._rows)
         return self.q
 
 
@@ -115,18 +99,13 @@ class Leash:
 
     def __init__(self, period: float, delay: float = 0.0) -> None:
         """delay: from a command to its execution, where that is meant to be late [s]."""
-        self._forget, self._delay = math.exp(-period / FORGET_S), delay
-        self._speed, self._commanded = np.zeros(6), np.zeros(6)  # lately [rad/s]
-        self._keep = math.exp(-period / max(delay, FORGET_S))
-        self.q, self.qd = np.zeros(6), np.zeros(6)
+        self._rates = np.array([math.exp(-period / FORGET_S), math.exp(-period / max(delay, FORGET_S)), delay])
+        self._rows = np.zeros((4, 6))
+        self.q, self.qd = self._rows[2:]
 
     def hold(self, q: Array, qd: Array, q_arm: Array, qd_arm: Array) -> Array:
         """The command (6,) [rad] in place of q, normally q itself; its speeds are in `qd`."""
-        np.maximum(np.abs(qd_arm), self._forget * self._speed, out=self._speed)
-        np.maximum(np.abs(qd), self._keep * self._commanded, out=self._commanded)
-        reach = SLACK + LAG_S * self._speed + self._delay * self._commanded
-        np.clip(q, q_arm - reach, q_arm + reach, out=self.q)
-        np.copyto(self.qd, np.where(self.q == q, qd, qd_arm))
+        hold(q, qd, q_arm, qd_arm, self._rates, self._rows)
         return self.q
 
 
@@ -154,3 +133,11 @@ class SpeedSeam:
             self._gain = min(1.0, self._gain + elapsed / REGAIN_S)
         np.multiply(qd, self._gain, out=self.qd)
         return self.qd
+
+
+def warm_up() -> None:
+    """Load the compiled part: never in a running loop."""
+    six, rows = np.zeros(6), np.zeros((4, 6))
+    load(hold, six, six, six, six, six, rows)
+    load(approach, six, six, six, 0.0, 0.0, rows)
+    load(brake, six, six, 0.0, 0.0, rows)
