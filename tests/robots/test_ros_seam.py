@@ -1,11 +1,16 @@
 """What the arm is promised by every way to command it over ROS: an end at rest, and no jump. No ROS is needed here."""
 
+import math
+
 import numpy as np
 import pytest
+from numba import config
 
+from ur_admittance.core.records import SAMPLE, new
+from ur_admittance.core.views import vector
 from ur_admittance.robots.ros.guard import LAST_COMMANDS, LOOKS, NUMBERS, PERIOD_S, SILENCE_S, SPEEDS, Watch
-from ur_admittance.robots.ros.kernels import CATCH_UP, HOLD_S, LAG_S, SLACK
-from ur_admittance.robots.ros.seam import Braking, Leash, Seam, SpeedSeam
+from ur_admittance.robots.ros.kernels import CATCH_UP, FASTER, HOLD_S, LAG_S, SLACK, approach, brake, hold
+from ur_admittance.robots.ros.seam import FORGET_S, LONGEST_STEP, Braking, Leash, Seam, SpeedSeam, warm_up
 from ur_admittance.runtime.braking import BRAKING
 
 PERIOD = 0.002
@@ -111,6 +116,91 @@ def test_an_arm_that_is_late_on_purpose_is_not_held_back():
         arm = q[max(0, k - round(delay / PERIOD))]
         moved = (arm - q[max(0, k - 1 - round(delay / PERIOD))]) / PERIOD
         assert (leash.hold(q[k], QD * min(1.0, k / 50), arm, moved) == q[k]).all()
+
+
+class Plain:
+    """Leash, seam and plan as they are meant, in NumPy."""
+
+    def __init__(self, delay, shortest):
+        self.delay, self.shortest = delay, shortest
+        self.speed, self.commanded = np.zeros(6), np.zeros(6)
+        self.sent, self.sent_s = np.zeros(6), -1.0
+        self.begun, self.q, self.qd, self.rest, self.time = 0.0, np.zeros(6), np.zeros(6), np.zeros(6), shortest
+
+    def send(self, q, qd, q_arm, qd_arm, now):
+        self.speed = np.maximum(np.abs(qd_arm), math.exp(-PERIOD / FORGET_S) * self.speed)
+        self.commanded = np.maximum(np.abs(qd), math.exp(-PERIOD / max(self.delay, FORGET_S)) * self.commanded)
+        reach = SLACK + LAG_S * self.speed + self.delay * self.commanded
+        held = np.clip(q, q_arm - reach, q_arm + reach)
+        qd = np.where(held == q, qd, qd_arm)
+        elapsed, start = (PERIOD if self.sent_s < 0.0 else now - self.sent_s), self.sent
+        self.sent_s, step_s = now, max(elapsed, PERIOD)
+        if elapsed >= LONGEST_STEP * PERIOD:
+            step_s, start = PERIOD, self.at(now)
+        allowed, gap = (FASTER * np.abs(qd) + CATCH_UP) * step_s, held - start
+        sent_qd = qd
+        if (np.abs(gap) > allowed).any():
+            step = np.clip(gap, -allowed, allowed)
+            held, sent_qd = start + step, np.where(np.abs(gap) > allowed, step / max(elapsed, PERIOD), qd)
+        self.sent = self.q = held
+        self.begun, self.qd = now, sent_qd
+        self.time = max(self.shortest, float(np.abs(sent_qd).max()) / BRAKING)
+        self.held = sent_qd * HOLD_S + held
+        self.rest = sent_qd * (0.5 * self.time) + self.held
+
+    def at(self, now):
+        t = now - self.begun
+        braked = max(0.0, t - HOLD_S)
+        return self.q + (t - braked**2 / (2.0 * self.time)) * self.qd if braked < self.time else self.rest
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.08])
+def test_compiled_leash_seam_and_plan_agree_to_the_last_bit_with_numpy(delay):
+    """Commands that run, jump and pause, an arm that follows, stands and is put elsewhere. Measured values are views of
+    the loop's records: no such argument may need another compilation, in a running loop."""
+    rng = np.random.default_rng(5)
+    plan, plain = Braking(shortest=0.04), Plain(delay, 0.04)
+    seam, leash = Seam(PERIOD, plan), Leash(PERIOD, delay)
+    warm_up()
+    sample = new(SAMPLE)[0]
+    arm, arm_qd = vector(sample, "q"), vector(sample, "qd")
+    q, now, held_back, far = np.zeros(6), 0.0, 0, 0
+    seam.join(q)
+    for _ in range(20_000):
+        now += PERIOD * (rng.choice([5.0, 30.0, 500.0]) if rng.random() < 0.01 else rng.uniform(0.5, 2.5))
+        qd = rng.normal(0.0, 0.5, 6) * (rng.random(6) < 0.9)
+        q = q + qd * PERIOD * rng.uniform(0.9, 1.1) + (rng.normal(0.0, 0.05, 6) if rng.random() < 0.01 else 0.0)
+        arm_qd[:] = qd * (rng.random() < 0.7)
+        arm[:] = q - 0.03 * qd - (rng.normal(0.0, 0.1, 6) if rng.random() < 0.02 else 0.0)
+        held = leash.hold(q, qd, arm, arm_qd)
+        sent = seam.next(held, leash.qd, now)
+        plan.begin(sent, seam.qd, now)
+        plain.send(q, qd, arm, arm_qd, now)
+        assert (sent == plain.sent).all()
+        assert (seam.qd == plain.qd).all()
+        assert (plan.held == plain.held).all()
+        assert (plan.rest == plain.rest).all()
+        assert plan.time == plain.time
+        held_back, far = held_back + (held != q).any(), far + (sent != held).any()
+    assert held_back > 100
+    assert far > 100
+    if not config.DISABLE_JIT:
+        assert [len(compiled.signatures) for compiled in (hold, approach, brake)] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("wrong", [np.nan, np.inf, -np.inf])
+def test_a_measurement_that_is_not_a_number_does_not_reach_the_command(wrong):
+    """An arm that is stopped for it is commanded while it brakes, and again afterwards."""
+    leash, q, arm, qd_arm = Leash(PERIOD), np.zeros(6), np.zeros(6), np.zeros(6)
+    arm[2], qd_arm[3] = wrong, wrong
+    command = leash.hold(q + 0.5, QD, arm, qd_arm)
+    assert np.isfinite(command).all()
+    assert np.isfinite(leash.qd).all()
+    assert command[3] <= SLACK + 1e-9
+    for _ in range(100):
+        command = leash.hold(q + 0.5, QD, q, 0.0 * q)
+    assert command == pytest.approx(np.full(6, SLACK))
+    assert not leash.qd.any()
 
 
 def test_speeds_come_back_slowly_after_a_pause():

@@ -27,10 +27,8 @@ def hold(q, qd, q_arm, qd_arm, rates, rows):
         reach = SLACK + LAG_S * rows[0, i] + delay * rows[1, i]
         low, high = q_arm[i] - reach, q_arm[i] + reach
         rows[2, i], rows[3, i] = q[i], qd[i]
-        if q[i] < low:
-            rows[2, i], rows[3, i] = low, speed
-        elif q[i] > high:
-            rows[2, i], rows[3, i] = high, speed
+        if math.isfinite(q_arm[i]) and not low <= q[i] <= high:
+            rows[2, i], rows[3, i] = low if q[i] < low else high, speed
 
 
 @kernel

@@ -101,7 +101,7 @@ class Leash:
         """delay: from a command to its execution, where that is meant to be late [s]."""
         self._rates = np.array([math.exp(-period / FORGET_S), math.exp(-period / max(delay, FORGET_S)), delay])
         self._rows = np.zeros((4, 6))
-        self.q, self.qd = self._rows[2:]
+        _, _, self.q, self.qd = self._rows  # both speeds lately, the command
 
     def hold(self, q: Array, qd: Array, q_arm: Array, qd_arm: Array) -> Array:
         """The command (6,) [rad] in place of q, normally q itself; its speeds are in `qd`."""
