@@ -14,6 +14,7 @@ import pytest
 from ur_admittance.core import compile as compiling
 from ur_admittance.first_start.parts import FILE, all_parts, argument, code_of
 from ur_admittance.first_start.prepare import WAITING, Plan
+from ur_admittance.robots.ros import kernels
 
 PREPARE = """
 import sys
@@ -94,6 +95,14 @@ def test_the_list_fits_the_kernels():
         for signature in part.signatures:
             assert len(signature) == count, part.name
             assert tuple(code_of(argument(code)) for code in signature) == signature
+
+
+def test_kernels_that_a_loop_calls_by_itself_are_in_the_list_and_compiled_to_the_end():
+    """One that only other kernels call is left half compiled: finishing it takes the compiler."""
+    own = [f"robots.ros.kernels.{name}" for name in vars(kernels) if hasattr(getattr(kernels, name), "py_func")]
+    called = ["robots.ros.kernels.hold", "control.kernels.statistics", "core.tick.tick", *own]
+    assert not [name for name in called if all_parts()[name].inner]  # KeyError: python -m benchmarks.parts --write
+    assert all_parts()["core.law.pose_error"].inner
 
 
 def test_a_part_is_compiled_after_all_that_it_calls_and_two_workers_need_little_more_than_half_the_time():

@@ -71,7 +71,8 @@ class Frames:
 
     def _poses_come(self) -> bool:
         """On the pose topic, as far as is known by now. Without tf2_msgs there is no other."""
-        published, now = self._node.count_publishers(POSE_TOPIC) > 0, time.monotonic()
+        topic = self._node.resolve_topic_name(POSE_TOPIC)  # it may be remapped
+        published, now = self._node.count_publishers(topic) > 0, time.monotonic()
         if self._dynamic is None or not published:
             self._heard = now
         return self._kind is None or (published and now - self._heard < SILENT_S)
