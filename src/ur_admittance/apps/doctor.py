@@ -21,6 +21,7 @@ from ur_admittance.robots.rtde.dashboard_port import Dashboard
 from ur_admittance.robots.rtde.kinematics import ALLOWED, geometry
 from ur_admittance.robots.rtde.library_link import NOT_ON_X
 from ur_admittance.robots.rtde.listen import Listener
+from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.versions import Version, is_polyscope_x
 from ur_admittance.robots.rtde.wire import WireError
 from ur_admittance.runtime.realtime import realtime
@@ -48,7 +49,7 @@ def examine(
     findings = [*_computer(), *_needs_of_run(name, log, client)]
     try:
         version = check_ports(host, 3.0)
-        if is_polyscope_x(version) and client != "direct":
+        if is_polyscope_x(version) and (client or RtdeSettings.client) != "direct":
             findings.append(Finding("bad", NOT_ON_X))
         findings += _network(host, version)
     except RobotError as error:

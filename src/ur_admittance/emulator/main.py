@@ -11,8 +11,9 @@ from typing import Annotated
 
 import typer
 
+from ur_admittance.emulator import CONSOLE_PORT
 from ur_admittance.errors import RobotError, SimulationError, UrAdmittanceError
-from ur_admittance.robots.rtde.versions import CB3_TYPES, Version, check_version, is_polyscope_x, oldest, shown
+from ur_admittance.robots.rtde.versions import CB3_TYPES, Version, check_version, oldest, shown
 
 USUAL: Version = (5, 12, 2)
 
@@ -105,7 +106,7 @@ def run(
     server.open()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: setattr(server, "running", False))
-    _say(f"{model} {shown(software)} at {box.rate:g} Hz listens on {host} (RTDE, {_others(software)}, primary port).")
+    _say(f"{model} {shown(software)} at {box.rate:g} Hz listens on {host}.")
     try:
         server.run(duration)
     finally:
@@ -122,8 +123,6 @@ def tell(
     host: Annotated[str, typer.Option(help="Address of the emulator.")] = "127.0.0.1",
 ) -> None:
     """Press a button, push the tool, cut the network."""
-    from ur_admittance.emulator.ports import CONSOLE_PORT
-
     try:
         with socket.create_connection((host, CONSOLE_PORT), timeout=2.0) as connection:
             lines = connection.makefile("rw", encoding="utf-8", newline="\n")
@@ -153,16 +152,6 @@ def _version(text: str, model: str) -> Version:
     except RobotError as error:
         raise SimulationError(f"--version {text}: {error}") from None
     return major, minor, bugfix
-
-
-def _others(version: Version) -> str:
-    return (
-        "dashboard, script"
-        if not is_polyscope_x(version)
-        else "Robot API"
-        if version >= (10, 11, 0)
-        else "no Robot API"
-    )
 
 
 def main() -> None:

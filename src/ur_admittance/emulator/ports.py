@@ -11,7 +11,7 @@ import struct
 import time
 from collections.abc import Callable
 
-from ur_admittance.emulator import primary
+from ur_admittance.emulator import CONSOLE_PORT, primary
 from ur_admittance.emulator.controller import Controller
 from ur_admittance.emulator.dashboard import EMULATOR, answer
 from ur_admittance.emulator.urscript.text import Splitter
@@ -20,7 +20,6 @@ from ur_admittance.robots.rtde import wire
 from ur_admittance.robots.rtde.versions import is_polyscope_x
 
 DASHBOARD_PORT, PRIMARY_PORT, SECONDARY_PORT, SCRIPT_PORT, RTDE_PORT = 29999, 30001, 30002, 30003, 30004
-CONSOLE_PORT = 29990  # on every version, for what happens around the robot
 LINE_LIMIT = 4096  # [bytes] of one line
 SCRIPT_LIMIT = 1 << 20  # [bytes] of one uploaded program
 BACKLOG_LIMIT = 1 << 16  # [bytes] a client may leave unread before packages are dropped

@@ -20,7 +20,8 @@ import threading
 from types import TracebackType
 from typing import Any
 
-from ur_admittance.emulator.ports import CONSOLE_PORT, DASHBOARD_PORT
+from ur_admittance.emulator import CONSOLE_PORT
+from ur_admittance.emulator.ports import DASHBOARD_PORT
 from ur_admittance.errors import SimulationError
 
 START_TIME = 120.0  # [s] the first start on a machine compiles

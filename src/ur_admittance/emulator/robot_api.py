@@ -21,7 +21,8 @@ SINCE, MODES_SINCE_SOFTWARE = (10, 11, 0), (10, 12, 0)
 MOVED = {"/programs/v1": "/programs/v1/", "/program/v1/load": "/program/v1/loaded"}
 DEFAULT = "Default program"  # what is loaded after the start
 WORDS = {200: "OK", 308: "Permanent Redirect", 400: "Bad Request", 403: "Forbidden", 404: "Not Found"}
-WORDS |= {405: "Method Not Allowed", 409: "Conflict", 413: "Content Too Large"}
+WORDS |= {405: "Method Not Allowed", 409: "Conflict"}
+UPLOADS = 100
 
 Reply = tuple[int, Any]
 
@@ -77,20 +78,16 @@ def respond(box: Controller, method: str, path: str, body: bytes) -> Reply:
         if question is not None:
             return question(box)
         text = box.files.uploaded.get(unquote(path.removeprefix("/programs/v1/"))) if modes else None
-        return (200, json.loads(text)) if text else (404, {"message": f"no such path: {path[:80]}"})
+        return (200, text) if text else (404, {"message": f"no such path: {path[:80]}"})
     if path == "/programs/v1/" and modes:
         return _upload(box, body, new=method == "POST")
     if method != "PUT":
         return 405, {"message": f"{method[:10]} is not possible here"}
     if not box.safety.remote_control:
         return 403, {"message": "the robot is in local control"}
-    try:
-        wishes = json.loads(body)
-        return _change(
-            box, path, str(wishes["action" if path.endswith("/state") else "name" if modes else "programName"])
-        )
-    except (ValueError, KeyError, TypeError):
-        return 400, {"message": "could not understand the body"}
+    key = "action" if path.endswith("/state") else "name" if modes else "programName"
+    wish = _inside(body, key)
+    return _change(box, path, wish) if wish else (400, {"message": f"no {key} in the body"})
 
 
 def _change(box: Controller, path: str, wish: str) -> Reply:
@@ -110,14 +107,23 @@ def _change(box: Controller, path: str, wish: str) -> Reply:
 def _upload(box: Controller, body: bytes, new: bool) -> Reply:
     """The field ``file`` of a form: a program as .urpx, which is kept, not understood."""
     text = body[body.find(b"{") : body.rfind(b"}") + 1]
-    try:
-        name = str(json.loads(text)["program"]["programInformation"]["name"])
-    except (ValueError, KeyError, TypeError):
-        return 400, {"message": "no program in the form"}
-    if new == (name in box.files.uploaded):
-        return 400, {"message": f"{name} exists already" if new else f"there is no {name}"}
-    box.files.uploaded[name] = text
+    name = _inside(text, "program", "programInformation", "name")
+    uploaded = box.files.uploaded
+    if not name or new == (name in uploaded) or len(uploaded) >= UPLOADS:
+        return 400, {"message": f"{name or 'no program'}: to upload it must be new, to update it must be there"}
+    uploaded[name] = text
     return 200, {"programName": name}
+
+
+def _inside(text: bytes, *keys: str) -> str:
+    """The text under these keys; empty: there is none."""
+    try:
+        found = json.loads(text)
+        for key in keys:
+            found = found[key]
+    except (ValueError, LookupError, TypeError, RecursionError):
+        return ""
+    return found if isinstance(found, str) else ""
 
 
 class ApiConnection(Connection):
@@ -136,11 +142,13 @@ class ApiConnection(Connection):
             }
             length = headers.get("content-length", "0")
             words = first.split()
-            if len(words) != 3 or not length.isdecimal() or int(length) > SCRIPT_LIMIT:
-                self._reply(413 if length.isdecimal() else 400, {"message": "not a request that is taken here"}, True)
+            if len(words) != 3 or not length.isdecimal() or len(length) > 7 or int(length) > SCRIPT_LIMIT:
+                self._reply(400, {"message": f"not a request of at most {SCRIPT_LIMIT} bytes"}, True)
                 return
             size = end + 4 + int(length)
             if len(self._in) < size:
+                if len(self._in) == end + 4 and headers.get("expect") == "100-continue":
+                    self.out += b"HTTP/1.1 100 Continue\r\n\r\n"
                 return
             body = bytes(self._in[end + 4 : size])
             del self._in[:size]
@@ -152,7 +160,7 @@ class ApiConnection(Connection):
             self.closing = True
 
     def _reply(self, status: int, content: Any, last: bool) -> None:
-        text = json.dumps(content).encode()
+        text = content if isinstance(content, bytes) else json.dumps(content).encode()
         moved = f"Location: {content['location']}\r\n" if status == 308 else ""
         head = f"HTTP/1.1 {status} {WORDS[status]}\r\nContent-Type: application/json\r\n{moved}"
         self.out += f"{head}Content-Length: {len(text)}\r\n\r\n".encode() + text

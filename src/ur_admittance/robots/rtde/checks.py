@@ -9,12 +9,11 @@ from ur_admittance.model import MODEL_NAMES, RobotModel
 from ur_admittance.model.table import nearest_model
 from ur_admittance.robots.rtde import primary_port
 from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
-from ur_admittance.robots.rtde.listen import PORT as RTDE_PORT
 from ur_admittance.robots.rtde.listen import read_version
 from ur_admittance.robots.rtde.panel import RELEASE_TIME, PolyscopeX, panel
 from ur_admittance.robots.rtde.versions import CB3_TYPES, OLDEST, Version, check_version, is_polyscope_x, shown
 
-SCRIPT_PORT = 30003
+RTDE_PORT, SCRIPT_PORT = 30004, 30003
 POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
 
 

@@ -5,8 +5,8 @@ commands, and the Robot API says whether it is in remote control.
 """
 
 import contextlib
-import struct
 import time
+import zlib
 from collections.abc import Iterator
 
 from ur_admittance.robots.rtde import robot_api
@@ -17,7 +17,7 @@ from ur_admittance.robots.rtde.versions import Version, is_polyscope_x, twins
 
 RELEASE_TIME = 2.0  # [s] that the release of a protective stop may take
 LOOK_TIME = 1.0  # [s] for version and type of the arm; they come at once and with the first state
-CONFIGURATION = 6  # type of a part of the state
+KINEMATICS, CONFIGURATION = 5, 6  # types of parts of the state
 TYPE_AT = 5 + 53 * 8 + 2 * 4  # [bytes] where it holds the type of the arm: after 53 numbers and two integers
 STOPPED, PAUSED = 1, 4  # runtime_state
 
@@ -45,15 +45,13 @@ class PolyscopeX:
         return first.endswith(b"emulator")
 
     def models(self) -> tuple[str, ...]:
-        with Primary(self.host, self.timeout) as port:
-            for part in port.parts(LOOK_TIME):
-                if part[4] == CONFIGURATION and len(part) >= TYPE_AT + 4:
-                    name = TYPES.get(struct.unpack_from(">i", part, TYPE_AT)[0])
-                    return twins(name) if name else ()
-        return ()
+        name = TYPES.get(int.from_bytes(self._part(CONFIGURATION)[TYPE_AT : TYPE_AT + 4], "big"))
+        return twins(name) if name else ()
 
     def serial_number(self) -> str:
-        return ""  # offered nowhere
+        """Offered nowhere: the checksums of the arm's own geometry identify it as well."""
+        checksums = self._part(KINEMATICS)[5:29]
+        return f"unknown, calibration {zlib.crc32(checksums):08x}" if checksums else ""
 
     def remote_control(self) -> bool | None:
         return robot_api.remote_control(self.host, self.timeout)
@@ -84,9 +82,14 @@ class PolyscopeX:
         end = time.monotonic() + RELEASE_TIME
         while "PROTECTIVE" in self.safety():
             if time.monotonic() > end:
-                return "it is still stopped; a robot stays so for five seconds at least"
+                return "it is still stopped; a robot stays so for five seconds, then it may still obey"
             time.sleep(0.1)
         return ""
+
+    def _part(self, kind: int) -> bytes:
+        """Of the robot's state; empty: it has none."""
+        with Primary(self.host, self.timeout) as port:
+            return next((part for part in port.parts(LOOK_TIME) if part[4] == kind), b"")
 
     def _state(self, name: str) -> int:
         return int(newest(self.host, (name,), self.timeout)[name])
