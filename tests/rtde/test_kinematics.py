@@ -9,7 +9,7 @@ from ur_admittance.core.records import SAMPLE, new
 from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
-from ur_admittance.robots.rtde import kinematics
+from ur_admittance.robots.rtde import kinematics, primary_port
 from ur_admittance.robots.rtde.kinematics import ALLOWED, StandingCheck, geometry, read_posture
 from ur_admittance.robots.rtde.robot import RtdeRobot
 
@@ -25,7 +25,7 @@ def unit():
 @pytest.fixture
 def silent(monkeypatch):
     """The robot does not offer its geometry."""
-    monkeypatch.setattr(kinematics, "PRIMARY_PORT", 1)
+    monkeypatch.setattr(primary_port, "PORT", 1)
 
 
 def test_the_geometry_that_the_robot_tells_is_used_and_its_tool_pose_is_ours(unit) -> None:

@@ -16,10 +16,13 @@ from ur_admittance.errors import LogError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.recording.writer import check_new
 from ur_admittance.robots.rtde import tool as rtde_tool
-from ur_admittance.robots.rtde.checks import RTDE_PORT, SCRIPT_PORT, check_ready, reachable
+from ur_admittance.robots.rtde.checks import check_ports, check_ready
 from ur_admittance.robots.rtde.dashboard_port import Dashboard
 from ur_admittance.robots.rtde.kinematics import ALLOWED, geometry
+from ur_admittance.robots.rtde.library_link import NOT_ON_X
 from ur_admittance.robots.rtde.listen import Listener
+from ur_admittance.robots.rtde.settings import RtdeSettings
+from ur_admittance.robots.rtde.versions import Version, is_polyscope_x
 from ur_admittance.robots.rtde.wire import WireError
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.registry import DEFAULT_NAME, already_running, running_controllers
@@ -27,6 +30,7 @@ from ur_admittance.runtime.registry import DEFAULT_NAME, already_running, runnin
 MARKS = {"good": "ok  ", "note": "note", "bad": "BAD "}
 PINGS = 50
 SLOW_ANSWER = 0.001  # [s] round trip to the dashboard; a switch and a cable give 0.2 ms
+CYCLE = 0.002  # [s] after which RTDE answers at the latest, where there is no dashboard
 LATE_STATE = 0.5  # [periods] a state may be late now and then
 NOISY = 1.0  # [N] standard deviation of a good built-in sensor is below it
 
@@ -44,9 +48,10 @@ def examine(
     """All findings, in the order in which a person would look. name, log, client: as `run` will be given them."""
     findings = [*_computer(), *_needs_of_run(name, log, client)]
     try:
-        for port in (RTDE_PORT, SCRIPT_PORT):
-            reachable(host, port, 3.0)
-        findings += _network(host)
+        version = check_ports(host, 3.0)
+        if is_polyscope_x(version) and (client or RtdeSettings.client) != "direct":
+            findings.append(Finding("bad", NOT_ON_X))
+        findings += _network(host, version)
     except RobotError as error:
         return [*findings, Finding("bad", str(error))]
     return [*findings, *_arm(host, model), *_states(host, seconds)]
@@ -57,8 +62,10 @@ def _arm(host: str, name: str) -> Iterator[Finding]:
     model = robot_model(name)
     try:
         ready = check_ready(host, model, 3.0, power_on=False, take_over=False)
-        for sentence in ready.sentences:
-            yield Finding("good", sentence)
+        first, *doubts = ready.sentences
+        yield Finding("good", first)
+        for sentence in doubts:
+            yield Finding("note", sentence)
     except RobotError as error:
         yield Finding("bad", str(error))
     try:
@@ -126,18 +133,19 @@ def _needs_of_run(name: str, log: Path | None, client: str) -> Iterator[Finding]
         yield Finding("note" if log is None else "bad", f"{folder}: cannot be written to ({error.strerror}).", remedy)
 
 
-def _network(host: str) -> list[Finding]:
-    """Round trips of a one-line question: network and controller together."""
+def _network(host: str, version: Version) -> list[Finding]:
+    """Round trips of a short question: network and controller together."""
     times = []
-    with Dashboard(host) as dashboard:
+    x = is_polyscope_x(version)
+    with Listener(host) if x else Dashboard(host) as robot:
         for _ in range(PINGS):
             begin = time.perf_counter()
-            dashboard.ask("robotmode")
+            robot.version()
             times.append(time.perf_counter() - begin)
             time.sleep(0.005)
     median, worst = float(np.median(times)), max(times)
     text = f"the robot answers in {1e3 * median:.2f} ms, at worst {1e3 * worst:.2f} ms ({PINGS} questions)."
-    if median > SLOW_ANSWER:
+    if median > SLOW_ANSWER + x * CYCLE:
         return [Finding("note", text, "use a cable, not wireless, and no busy switch in between.")]
     return [Finding("good", text)]
 

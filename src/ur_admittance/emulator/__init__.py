@@ -1,4 +1,4 @@
-"""A UR controller on the network with contact physics behind it: RTDE, dashboard, script and primary ports.
+"""A UR controller on the network with contact physics behind it: RTDE, dashboard, script and primary ports, Robot API.
 
     ur-emulator --model ur5e --host 127.0.0.2 --environment wall --stiffness 2e4
 
@@ -22,7 +22,10 @@ The unmodified ur_rtde client and other RTDE clients connect to it as to a robot
     console.py          commands that play the world around the robot
     primary.py          state and messages of the primary and secondary ports
     ports.py            the TCP ports
+    robot_api.py        what PolyScope X has in the place of the dashboard
     server.py           one thread: absolute schedule and sockets
     main.py             the command ur-emulator
     process.py          the emulator as another process, for tests and examples
 """
+
+CONSOLE_PORT = 29990  # our own, on every version; here, so that `ur-emulator tell` loads neither physics nor compiler

@@ -1,4 +1,4 @@
-"""``emulator ...`` on the dashboard port, for what happens around a robot: buttons, fences, hands, broken cables.
+"""``emulator ...`` on the console and dashboard ports, for what happens around a robot: buttons, fences, hands, cables.
 ``ur-emulator tell "emergency stop"`` sends one."""
 
 import json

@@ -14,7 +14,8 @@ from ur_admittance.emulator.files import Files
 from ur_admittance.emulator.program import PLAYING, Program
 from ur_admittance.emulator.safety import Safety, StopKind
 from ur_admittance.emulator.values import OutputValues
-from ur_admittance.emulator.variables import Inputs, Outputs, Version
+from ur_admittance.emulator.variables import Inputs, Outputs
+from ur_admittance.robots.rtde.versions import Version
 from ur_admittance.simulation import World
 
 SHOWN = 5  # messages of one kind that are logged in full; after that every thousandth

@@ -21,6 +21,7 @@ class Files:
     def __init__(self, directory: Path | None) -> None:
         self.directory = directory
         self.loaded: Loaded | None = None
+        self.uploaded: dict[str, bytes] = {}  # through the Robot API, by name
         self.log: deque[str] = deque(maxlen=LOG_LINES)
 
     def load(self, path: str) -> bool:

@@ -11,10 +11,14 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.errors import SimulationError, UrAdmittanceError
+from ur_admittance.emulator import CONSOLE_PORT
+from ur_admittance.errors import RobotError, SimulationError, UrAdmittanceError
+from ur_admittance.robots.rtde.versions import CB3_TYPES, Version, check_version, oldest, shown
+
+USUAL: Version = (5, 12, 2)
 
 app = typer.Typer(
-    help="A UR controller with contact physics: RTDE (30004), dashboard (29999), script and primary ports (30001-3).",
+    help="A UR controller with contact physics: RTDE (30004), dashboard (29999) or Robot API (80), primary (30001).",
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,  # markup eats units such as [m]
@@ -36,7 +40,10 @@ def run(
     host: Annotated[str, typer.Option(help="Address to listen on; 127.0.0.2 and so on for several emulators.")] = (
         "127.0.0.1"
     ),
-    version: Annotated[str, typer.Option(help="Controller software to report; 3.x is a CB3 at 125 Hz.")] = "5.12.2",
+    version: Annotated[
+        str,
+        typer.Option(help="Software: 3.x is a CB3 at 125 Hz, 10.x PolyScope X; default 5.12.2 or the model's first."),
+    ] = "",
     environment: Annotated[Surface, typer.Option(help="What is in front of the tool.")] = Surface.NONE,
     stiffness: Annotated[float, typer.Option(help="Of the surface [N/m].")] = 2e4,
     damping: Annotated[float, typer.Option(help="Of the surface [Ns/m].")] = 50.0,
@@ -61,6 +68,7 @@ def run(
         float, typer.Option(help="Wait this long [s] for a streamed command that is late; 0: strict real time.")
     ] = 0.0,
     pace: Annotated[float, typer.Option(min=0.01, max=10.0, help="Robot seconds per real second.")] = 1.0,
+    api_port: Annotated[int, typer.Option(min=1, max=65535, help="Of the Robot API of PolyScope X.")] = 80,
     priority: Annotated[int, typer.Option(help="SCHED_FIFO priority 1 to 99, where allowed; 0: ordinary.")] = 0,
     duration: Annotated[float | None, typer.Option(min=0.0, help="End after this time [s].")] = None,
 ) -> None:
@@ -82,7 +90,8 @@ def run(
         servo=Servo(delay=delay),
         sensor=FtSensor(noise_force=noise, noise_torque=noise / 50.0),
     )
-    box = Controller(world, _version(version), force_limit=force_limit, say=_say, directory=files)
+    software = _version(version, arm.name)
+    box = Controller(world, software, force_limit=force_limit, say=_say, directory=files)
     if payload is not None:
         box.arm.set_payload(payload)
     box.cycle()  # compiles before clients can connect
@@ -93,11 +102,11 @@ def run(
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
         except OSError as error:
             _say(f"ordinary priority: {error.strerror}.")
-    server = Server(box, host, patience, pace)
+    server = Server(box, host, patience, pace, api_port)
     server.open()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: setattr(server, "running", False))
-    _say(f"{model} {version} at {box.rate:g} Hz listens on {host} (RTDE, dashboard, script, primary port).")
+    _say(f"{model} {shown(software)} at {box.rate:g} Hz listens on {host}.")
     try:
         server.run(duration)
     finally:
@@ -114,30 +123,35 @@ def tell(
     host: Annotated[str, typer.Option(help="Address of the emulator.")] = "127.0.0.1",
 ) -> None:
     """Press a button, push the tool, cut the network."""
-    from ur_admittance.emulator.ports import DASHBOARD_PORT
-
     try:
-        with socket.create_connection((host, DASHBOARD_PORT), timeout=2.0) as connection:
+        with socket.create_connection((host, CONSOLE_PORT), timeout=2.0) as connection:
             lines = connection.makefile("rw", encoding="utf-8", newline="\n")
             lines.readline()
             lines.write("emulator " + " ".join(command) + "\n")
             lines.flush()
             answer = lines.readline().strip()
     except OSError as error:
-        raise SimulationError(f"no emulator answers on {host}:{DASHBOARD_PORT} ({error}).") from None
+        raise SimulationError(f"no emulator answers on {host}:{CONSOLE_PORT} ({error}).") from None
     if answer.startswith("error: "):
         raise SimulationError(answer.removeprefix("error: "))
     typer.echo(answer)
 
 
-def _version(text: str) -> tuple[int, int, int]:
+def _version(text: str, model: str) -> Version:
+    """Empty: the usual one, or the first that has this model."""
+    if not text:
+        return (3, 15, 8) if model in CB3_TYPES else max(USUAL, oldest(model, x=False))
     parts = text.split(".")
     if not 2 <= len(parts) <= 3 or not all(part.isdigit() for part in parts):
         raise SimulationError(f"--version {text}: must be like 5.12.2.")
-    numbers = [int(part) for part in parts] + [0]
-    if (numbers[0], numbers[1]) < (3, 10) or (numbers[0] == 5 and numbers[1] < 4) or numbers[0] > 9:
-        raise SimulationError(f"--version {text}: must be 3.10 to 3.15 (CB3) or 5.4 and newer (e-Series).")
-    return numbers[0], numbers[1], numbers[2]
+    major, minor, bugfix = ([int(part) for part in parts] + [0])[:3]
+    if major not in (3, 5, 10) or (major, minor) < (3, 10):
+        raise SimulationError(f"--version {text}: must be 3.10 to 3.15 (CB3), 5.4 and newer, or 10.7 and newer.")
+    try:
+        check_version((major, minor, bugfix), model)
+    except RobotError as error:
+        raise SimulationError(f"--version {text}: {error}") from None
+    return major, minor, bugfix
 
 
 def main() -> None:

@@ -1,5 +1,7 @@
 """One connection of each kind: RTDE (30004), dashboard (29999), script (30003), primary and secondary (30001, 30002).
 
+PolyScope X has neither dashboard nor script port; its Robot API is in robot_api.py. The console (29990) is ours.
+
 A connection turns bytes into calls of the control box and answers into bytes. Whatever a client sends, it can
 only harm its own connection: bad messages are logged and dropped.
 """
@@ -9,12 +11,13 @@ import struct
 import time
 from collections.abc import Callable
 
-from ur_admittance.emulator import primary
+from ur_admittance.emulator import CONSOLE_PORT, primary
 from ur_admittance.emulator.controller import Controller
-from ur_admittance.emulator.dashboard import answer
+from ur_admittance.emulator.dashboard import EMULATOR, answer
 from ur_admittance.emulator.urscript.text import Splitter
 from ur_admittance.emulator.variables import OUTPUTS, known
 from ur_admittance.robots.rtde import wire
+from ur_admittance.robots.rtde.versions import is_polyscope_x
 
 DASHBOARD_PORT, PRIMARY_PORT, SECONDARY_PORT, SCRIPT_PORT, RTDE_PORT = 29999, 30001, 30002, 30003, 30004
 LINE_LIMIT = 4096  # [bytes] of one line
@@ -92,6 +95,8 @@ class RtdeConnection(Connection):
             accepted = struct.unpack(">H", payload)[0] == wire.PROTOCOL_VERSION
             self.out += wire.message(kind, bytes([accepted]))
         elif kind == wire.GET_CONTROLLER_VERSION:
+            if is_polyscope_x(self.box.version):  # a robot does so until it is first switched on
+                self.out += wire.text_message("SafetySetup has not been confirmed yet", "emulator")
             self.out += wire.message(kind, struct.pack(">4I", *self.box.version, 0))
         elif kind == wire.SETUP_OUTPUTS:
             self._setup_outputs(payload)
@@ -112,7 +117,8 @@ class RtdeConnection(Connection):
             raise wire.WireError(f"output setup of {len(payload)} bytes: must begin with the frequency")
         frequency = struct.unpack_from(">d", payload)[0]
         # the guide's limit; UR's own test asks a new controller for 406 names at once
-        limit = wire.NAMES_LIMIT if self.box.version < (5, 23, 0) else SCRIPT_LIMIT
+        new = known(OUTPUTS, "control_step", self.box.version)
+        limit = SCRIPT_LIMIT if new else wire.NAMES_LIMIT
         names = wire.names_of(payload[8:], limit)
         types = [known(OUTPUTS, name, self.box.version) or wire.NOT_FOUND for name in names]
         rate = self.box.rate
@@ -157,18 +163,28 @@ class DashboardConnection(Connection):
         self._in = bytearray()
         self.out += b"Connected: Universal Robots Dashboard Server\n"
 
+    def answer(self, line: str) -> str:
+        return answer(self.box, line)
+
     def feed(self, data: bytes) -> None:
         self._in += data
         while (end := self._in.find(b"\n")) >= 0:
             line = self._in[:end].decode("utf-8", "replace").strip()
             del self._in[: end + 1]
-            reply = answer(self.box, line[:LINE_LIMIT])
+            reply = self.answer(line[:LINE_LIMIT])
             self.out += reply.encode("utf-8", "replace") + b"\n"
             self.closing = self.closing or line == "quit"
         if len(self._in) > LINE_LIMIT:
             self.complain(f"line of more than {LINE_LIMIT} bytes: disconnected")
             self._in.clear()
             self.closing = True
+
+
+class ConsoleConnection(DashboardConnection):
+    """``emulator ...`` alone."""
+
+    def answer(self, line: str) -> str:
+        return answer(self.box, line) if line.startswith(EMULATOR) else f"could not understand: '{line[:80]}'"
 
 
 class ScriptConnection(Connection):
@@ -200,18 +216,22 @@ class SecondaryConnection(ScriptConnection):
     def __init__(self, box: Controller, name: str) -> None:
         super().__init__(box, name)
         self._born = box.tick
+        self._read_only = False
         self.out += primary.version(box)
 
     def program(self, text: str) -> None:
         command = COMMANDS.get(text.strip())
-        if not self.box.safety.remote_control:
+        remote = self.box.safety.remote_control
+        if not remote or self._read_only:
             self.out += primary.error(self.box, primary.READ_ONLY, primary.VIOLATION, "the robot is in local control")
-        if command is None:
+        elif command is None:
             super().program(text)
-        elif self.box.safety.remote_control:
+        else:
             command(self.box)
 
     def cycle(self) -> None:
+        if is_polyscope_x(self.box.version) and not self.box.safety.remote_control:
+            self._read_only = True  # until it is opened again
         age = self.box.tick - self._born
         if age % round(self.box.rate / primary.RATE_HZ) == 1 and self.can_send():
             self.out += primary.state(self.box, first=age == 1)
@@ -244,8 +264,8 @@ COMMANDS: dict[str, Callable[[Controller], object]] = {
 
 KINDS: dict[int, type[Connection]] = {
     RTDE_PORT: RtdeConnection,
-    DASHBOARD_PORT: DashboardConnection,
-    SCRIPT_PORT: ScriptConnection,
+    CONSOLE_PORT: ConsoleConnection,
     PRIMARY_PORT: PrimaryConnection,
     SECONDARY_PORT: SecondaryConnection,
 }
+NOT_ON_X: dict[int, type[Connection]] = {DASHBOARD_PORT: DashboardConnection, SCRIPT_PORT: ScriptConnection}

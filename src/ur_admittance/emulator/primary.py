@@ -16,6 +16,7 @@ from ur_admittance.emulator.program import PAUSED, PLAYING
 from ur_admittance.emulator.safety import MODE_POWER_OFF, StopKind
 from ur_admittance.model import RobotModel
 from ur_admittance.model.dh import DenavitHartenberg
+from ur_admittance.robots.rtde.versions import is_polyscope_x
 
 if TYPE_CHECKING:
     from ur_admittance.emulator.controller import Controller
@@ -149,10 +150,10 @@ def _configuration(box: "Controller", geometry: DenavitHartenberg) -> bytes:
     motion = [x for speed in model.velocity for x in (float(speed), MAX_JOINT_ACCELERATION)]
     theta, a, d, alpha = geometry.columns
     radius = 0.0  # equivalent radius of the tool
-    boards = 0, 0, robot_type(model), 0 if box.version[0] <= 3 else 1
-    return _part(
-        CONFIGURATION, "12d12d5d24d4i", *limits, *motion, *DEFAULT_MOTION, radius, *a, *d, *alpha, *theta, *boards
-    )
+    boards = [0, 0, robot_type(model), 0 if box.version[0] <= 3 else 1]
+    boards += [0, 0] if is_polyscope_x(box.version) else []  # reserved
+    layout = f"12d12d5d24d{len(boards)}i"
+    return _part(CONFIGURATION, layout, *limits, *motion, *DEFAULT_MOTION, radius, *a, *d, *alpha, *theta, *boards)
 
 
 def robot_type(model: RobotModel) -> int:

@@ -20,6 +20,7 @@ import threading
 from types import TracebackType
 from typing import Any
 
+from ur_admittance.emulator import CONSOLE_PORT
 from ur_admittance.emulator.ports import DASHBOARD_PORT
 from ur_admittance.errors import SimulationError
 
@@ -95,10 +96,10 @@ class EmulatorProcess:
 
     def tell(self, command: str, timeout: float = 5.0) -> str:
         """One ``emulator ...`` command; returns the answer."""
-        return self.dashboard("emulator " + command, timeout)
+        return self.dashboard("emulator " + command, timeout, CONSOLE_PORT)
 
-    def dashboard(self, command: str, timeout: float = 5.0) -> str:
-        with socket.create_connection((self.host, DASHBOARD_PORT), timeout=timeout) as connection:
+    def dashboard(self, command: str, timeout: float = 5.0, port: int = DASHBOARD_PORT) -> str:
+        with socket.create_connection((self.host, port), timeout=timeout) as connection:
             lines = connection.makefile("rw", encoding="utf-8", newline="\n")
             lines.readline()
             lines.write(command + "\n")

@@ -71,6 +71,11 @@ class Program:
         """A client has to send a command for every cycle."""
         return self.runtime_state == PLAYING and self.body is not None and self.body.streams
 
+    @property
+    def starting(self) -> bool:
+        """Uploaded, but not yet in its first cycle."""
+        return bool(self._starting or self._waiting)
+
     def tell(self, event: str, text: str, line: int = 0, column: int = 0) -> None:
         """To the log and to who listens to events."""
         place = f" (line {line})" if line else ""

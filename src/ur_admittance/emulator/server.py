@@ -19,8 +19,12 @@ import sys
 import time
 
 from ur_admittance.emulator.controller import Controller
-from ur_admittance.emulator.ports import BACKLOG_LIMIT, KINDS, Connection
+from ur_admittance.emulator.ports import BACKLOG_LIMIT, KINDS, NOT_ON_X, Connection
+from ur_admittance.emulator.robot_api import SINCE as API_SINCE
+from ur_admittance.emulator.robot_api import ApiConnection
 from ur_admittance.errors import SimulationError
+from ur_admittance.robots.rtde.robot_api import PORT as API_PORT
+from ur_admittance.robots.rtde.versions import is_polyscope_x
 
 CLIENTS = 100  # at most, over all ports
 CATCH_UP = 5  # cycles; more could trip the watchdog on a client that had no chance to send
@@ -32,8 +36,10 @@ QUICKACK = getattr(socket, "TCP_QUICKACK", None)
 
 
 class Server:
-    def __init__(self, box: Controller, host: str, patience: float = 0.0, pace: float = 1.0) -> None:
-        self.box, self.host, self.patience, self.pace = box, host, patience, pace
+    def __init__(
+        self, box: Controller, host: str, patience: float = 0.0, pace: float = 1.0, api_port: int = API_PORT
+    ) -> None:
+        self.box, self.host, self.patience, self.pace, self.api_port = box, host, patience, pace, api_port
         self._listeners: dict[socket.socket, type[Connection]] = {}
         self._clients: dict[socket.socket, Connection] = {}
         self.running = True
@@ -42,12 +48,18 @@ class Server:
         self._waited = 0.0  # [s] for the command that is missing now
 
     def open(self) -> None:
-        for port, kind in KINDS.items():
+        x = is_polyscope_x(self.box.version)
+        api = {self.api_port: ApiConnection} if self.box.version >= API_SINCE else {}
+        for port, kind in (KINDS | (api if x else NOT_ON_X)).items():
             listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:
                 listener.bind((self.host, port))
             except OSError as error:
+                listener.close()
+                if kind is ApiConnection and isinstance(error, PermissionError):
+                    self.box.log("robot api", f"not on port {port} ({error.strerror}): choose one with --api-port")
+                    continue
                 self.close()
                 raise SimulationError(
                     f"cannot listen on {self.host}:{port} ({error.strerror}); is another emulator or robot program "

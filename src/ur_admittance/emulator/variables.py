@@ -6,11 +6,13 @@ Source: Universal Robots, Real-Time Data Exchange guide, tables of controller ou
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ur_admittance.robots.rtde.versions import Version, is_polyscope_x
 from ur_admittance.robots.rtde.wire import IN_USE, NOT_FOUND
 
-Version = tuple[int, int, int]
 ALWAYS: Version = (0, 0, 0)
 NEVER: Version = (9, 9, 9)  # on a CB3
+NEW: Version = (5, 23, 0)
+NEW_X: Version = (10, 11, 0)  # the PolyScope X of the same time; older ones have what came before it
 REGISTERS = 48
 FREE_BITS = range(64, 128)  # the bit registers with names of their own
 
@@ -70,16 +72,16 @@ OUTPUT_TABLE: tuple[tuple[str, Version, Version, str], ...] = (
     ("VECTOR6D", (5, 11, 0), NEVER, "tcp_offset wrench_calc_from_currents"),
     ("DOUBLE", (5, 15, 0), NEVER, "collision_detection_ratio"),
     ("INT32", (5, 17, 0), NEVER, "time_scale_source"),
-    ("DOUBLE", (5, 23, 0), NEVER, "actual_robot_energy_consumed actual_robot_braking_energy_dissipated"),
+    ("DOUBLE", NEW, NEVER, "actual_robot_energy_consumed actual_robot_braking_energy_dissipated"),
     (
         "VECTOR6D",
-        (5, 23, 0),
+        NEW,
         NEVER,
         "actual_current_as_torque actual_TCP_acceleration target_TCP_acceleration target_base_acceleration "
         "target_base_wrench",
     ),
-    ("VECTOR3D", (5, 23, 0), NEVER, "target_gravity"),
-    ("UINT64", (5, 23, 0), NEVER, "control_step"),
+    ("VECTOR3D", NEW, NEVER, "target_gravity"),
+    ("UINT64", NEW, NEVER, "control_step"),
 )
 
 INPUT_TABLE: tuple[tuple[str, str], ...] = (
@@ -116,9 +118,12 @@ INPUTS |= dict(_registers("input"))
 def known(table: dict[str, Variable], name: str, version: Version) -> str | None:
     """Type of a variable in this controller version, None when it has no such variable."""
     variable = table.get(name)
-    if variable is None or (variable.since_cb3 if version[0] <= 3 else variable.since) > version:
+    if variable is None:
         return None
-    return variable.kind
+    since = variable.since_cb3 if version[0] <= 3 else variable.since
+    if is_polyscope_x(version):
+        since = NEW_X if since >= NEW else ALWAYS
+    return variable.kind if version >= since else None
 
 
 class Inputs:

@@ -8,6 +8,10 @@ checks.py          is the robot ready to be driven?
 kinematics.py      the geometry of this very arm; does our tool pose agree with the robot's?
 listen.py          a short look at its state, with nothing started on it
 dashboard_port.py  the robot's dashboard server
+versions.py        families of software: CB3, PolyScope 5, PolyScope X; the oldest for each type of arm
+panel.py           PolyScope X without a dashboard: the same questions and commands
+primary_port.py    the primary port: state, messages, lines and programs
+robot_api.py       the Robot API of PolyScope X: remote control
 states.py          one connection: states in by blocking receive, input registers out
 link.py            states and commands together, and what is wrong with the robot now
 ended.py           why the program on the robot does not run any more

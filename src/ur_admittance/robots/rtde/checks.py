@@ -7,18 +7,19 @@ from dataclasses import dataclass
 from ur_admittance.errors import RobotError
 from ur_admittance.model import MODEL_NAMES, RobotModel
 from ur_admittance.model.table import nearest_model
+from ur_admittance.robots.rtde import primary_port
 from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
+from ur_admittance.robots.rtde.listen import read_version
+from ur_admittance.robots.rtde.panel import RELEASE_TIME, PolyscopeX, panel
+from ur_admittance.robots.rtde.versions import CB3_TYPES, OLDEST, Version, check_version, is_polyscope_x, shown
 
 RTDE_PORT, SCRIPT_PORT = 30004, 30003
-CB3_TYPES = ("ur3", "ur5", "ur10")  # software 3.x; all others are e-Series or newer, 5.x
-OLDEST = (5, 4, 0)  # older e-Series software lacks registers that the client library needs
-RELEASE_TIME = 2.0  # [s] that the release of a protective stop may take
 POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
 
 
 @dataclass(frozen=True)
 class Readiness:
-    version: tuple[int, int, int]
+    version: Version
     rate: float  # [Hz]
     emulated: bool
     sentences: tuple[str, ...]
@@ -30,25 +31,23 @@ class Identity:
 
     model: str  # the type that it seems to be
     serial: str  # as the robot reports it; empty: this software does not
-    version: tuple[int, int, int]
+    version: Version
     emulated: bool
 
     @property
     def software(self) -> str:
-        return ".".join(str(part) for part in self.version)
+        return f"{'PolyScope X ' if is_polyscope_x(self.version) else ''}{shown(self.version)}"
 
 
 def identity(host: str, timeout: float = 3.0) -> Identity:
     """RobotError when no robot answers."""
-    with Dashboard(host, timeout) as dashboard:
-        greeting = dashboard.ask("PolyscopeVersion")
-        version = dashboard.version()
-        if version is None:
-            raise RobotError(f"{host} does not report its software version (it said {greeting[:60]!r}); is it a UR?")
-        name = dashboard.ask("get robot model").lower().strip()
-        if version[0] > 3 and f"{name}e" in MODEL_NAMES:
-            name = f"{name}e"
-        return Identity(name, dashboard.serial_number(), version, "emulator" in greeting)
+    with panel(host, timeout) as robot:
+        return _identity(robot)
+
+
+def _identity(robot: Dashboard | PolyscopeX) -> Identity:
+    model = next(iter(robot.models()), "")
+    return Identity(model, robot.serial_number(), robot.version(), robot.emulated())
 
 
 def reachable(host: str, port: int, timeout: float) -> None:
@@ -56,44 +55,46 @@ def reachable(host: str, port: int, timeout: float) -> None:
     try:
         socket.create_connection((host, port), timeout=timeout).close()
     except OSError as error:
-        name = {RTDE_PORT: "RTDE", SCRIPT_PORT: "script"}.get(port, "dashboard")
+        name = {RTDE_PORT: "RTDE", SCRIPT_PORT: "script", primary_port.PORT: "primary"}[port]
         raise RobotError(
             f"no robot answers on {host}:{port} ({name} port, {reason(error)}); check the address, the cable and, "
             "on the robot, Settings > Security > Services."
         ) from None
 
 
+def check_ports(host: str, timeout: float) -> Version:
+    """The software's version, by which the ports differ. RobotError: one of them is closed."""
+    reachable(host, RTDE_PORT, timeout)
+    version = read_version(host, timeout)
+    reachable(host, primary_port.PORT if is_polyscope_x(version) else SCRIPT_PORT, timeout)
+    return version
+
+
 def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, take_over: bool) -> Readiness:
     """All that can be asked before anything is started on the robot. RobotError names the first obstacle."""
-    for port in (RTDE_PORT, SCRIPT_PORT):
-        reachable(host, port, timeout)
-    who = identity(host, timeout)
-    version = who.version
-    with Dashboard(host, timeout) as dashboard:
-        _check_version(version)
-        _check_model(dashboard, model, version)
-        _check_remote_control(dashboard)
-        _check_safety(dashboard, version)
-        _check_power(dashboard, power_on)
-        _check_program(dashboard, take_over)
-    rate = 500.0 if version[0] > 3 else 125.0
-    sentences = (f"{model.name} at {host}, software {who.software}, {rate:g} Hz.",)
-    return Readiness(version, rate, who.emulated, sentences)
+    with panel(host, timeout, check_ports(host, timeout)) as robot:
+        who = _identity(robot)
+        doubts = _check_model(robot.models(), model, who.version)
+        check_version(who.version, nearest_model(model))
+        remote = robot.remote_control()
+        if remote is False:
+            raise RobotError(primary_port.LOCAL)
+        if remote is None and is_polyscope_x(who.version):
+            doubts.append(
+                "Whether it is in remote control can be read from 10.12 on; here starting the program shows it."
+            )
+        _check_safety(robot)
+        _check_power(robot, power_on)
+        _check_program(robot, take_over)
+    rate = 500.0 if who.version[0] > 3 else 125.0
+    return Readiness(
+        who.version, rate, who.emulated, (f"{model.name} at {host}, software {who.software}, {rate:g} Hz.", *doubts)
+    )
 
 
-def _check_version(version: tuple[int, int, int]) -> None:
-    text = ".".join(str(part) for part in version)
-    if (5, 0, 0) <= version < OLDEST:
-        raise RobotError(f"the robot's software is {text}: must be 5.4 or newer; update it.")
-    if version[0] >= 10:
-        raise RobotError(
-            f"the robot's software is PolyScope X {text}: not supported over RTDE here; use the ROS 2 driver."
-        )
-
-
-def _check_model(dashboard: Dashboard, model: RobotModel, version: tuple[int, int, int]) -> None:
-    """The controller says UR5 for a UR5 and for a UR5e: only its software tells them apart."""
-    kind, text = nearest_model(model), ".".join(str(part) for part in version)
+def _check_model(names: tuple[str, ...], model: RobotModel, version: Version) -> list[str]:
+    """names: what the controller may be by its own words. Returns what it cannot distinguish."""
+    kind, text = nearest_model(model), shown(version)
     cb3 = version[0] <= 3
     if kind in MODEL_NAMES and cb3 != (kind in CB3_TYPES):
         other = kind.rstrip("e") if cb3 else f"{kind}e"
@@ -102,29 +103,27 @@ def _check_model(dashboard: Dashboard, model: RobotModel, version: tuple[int, in
         raise RobotError(
             f"the robot's software {text} is that of {found} arm, but {model.name} is {given} type: {hint}."
         )
-    answer = dashboard.ask("get robot model").upper().strip()
-    expected = model.name.upper()
-    if answer.startswith("UR") and answer.rstrip("E") not in (expected, expected.rstrip("E")):
-        raise RobotError(f"the robot is a {answer}, but the model is {model.name}: choose the right model.")
+    own = model.name.lower() if model.name.lower() in MODEL_NAMES else kind
+    if names and own not in names:
+        seems = names[0].removesuffix("e").upper()
+        raise RobotError(f"the robot is a {seems}, but the model is {model.name}: choose the right model.")
+    possible = [name for name in names if version >= OLDEST.get(name, (version, version))[is_polyscope_x(version)]]
+    if len(possible) < 2:
+        return []
+    return [f"The controller reports {' and '.join(possible)} alike: {own} is your choice, compare it with the label."]
 
 
 def check_released(host: str, timeout: float, power_on: bool) -> None:
     """RobotError while a stop of the safety system, local control or missing power keeps the arm from being driven."""
-    with Dashboard(host, timeout) as dashboard:
-        _check_remote_control(dashboard)
-        _check_safety(dashboard, dashboard.version() or OLDEST)
-        _check_power(dashboard, power_on)
+    with panel(host, timeout) as robot:
+        if robot.remote_control() is False:
+            raise RobotError(primary_port.LOCAL)
+        _check_safety(robot)
+        _check_power(robot, power_on)
 
 
-def _check_remote_control(dashboard: Dashboard) -> None:
-    if dashboard.remote_control() is False:
-        raise RobotError(
-            "the robot is in local control: switch it to remote control on the pendant (top right corner)."
-        )
-
-
-def _check_safety(dashboard: Dashboard, version: tuple[int, int, int]) -> None:
-    status = _safety_status(dashboard, version)
+def _check_safety(robot: Dashboard | PolyscopeX) -> None:
+    status = robot.safety()
     if status in ("NORMAL", "REDUCED"):
         return
     if "PROTECTIVE" in status:
@@ -139,8 +138,8 @@ def _check_safety(dashboard: Dashboard, version: tuple[int, int, int]) -> None:
     raise RobotError(f"the robot's safety system says {status}: clear it on the pendant.")
 
 
-def _check_power(dashboard: Dashboard, power_on: bool) -> None:
-    mode = dashboard.word("robotmode")
+def _check_power(robot: Dashboard | PolyscopeX, power_on: bool) -> None:
+    mode = robot.mode()
     if mode == "RUNNING":
         return
     if not power_on:
@@ -151,46 +150,38 @@ def _check_power(dashboard: Dashboard, power_on: bool) -> None:
     end = time.monotonic() + POWER_TIME
     while mode != "RUNNING":
         if mode == "POWER_OFF":
-            dashboard.ask("power on")
+            robot.power_on()
         elif mode == "IDLE":
-            dashboard.ask("brake release")
+            robot.release_brakes()
         if time.monotonic() > end:
             raise RobotError(f"the arm did not power up within {POWER_TIME:g} s (robot mode {mode}).")
         time.sleep(0.2)
-        mode = dashboard.word("robotmode")
+        mode = robot.mode()
 
 
-def _check_program(dashboard: Dashboard, take_over: bool) -> None:
-    if "true" not in dashboard.ask("running").lower():
+def _check_program(robot: Dashboard | PolyscopeX, take_over: bool) -> None:
+    program = robot.program()
+    if not program:
         return
     if not take_over:
         raise RobotError(
-            f"a program is running on the robot ({dashboard.ask('programState')}): stop it, or let it be stopped with "
+            f"a program is running on the robot ({program}): stop it, or let it be stopped with "
             "--connection take_over=true."
         )
-    dashboard.ask("stop")
-
-
-def _safety_status(dashboard: Dashboard, version: tuple[int, int, int]) -> str:
-    return dashboard.word("safetystatus" if version[0] > 3 else "safetymode")
+    robot.stop()
 
 
 def unlock_protective_stop(host: str, patience: float = 8.0) -> bool:
     """Only ever called on an explicit request. The robot refuses in the first five seconds. False: there is none."""
     end = time.monotonic() + patience
-    with Dashboard(host) as dashboard:
-        version = dashboard.version() or OLDEST
-        if "PROTECTIVE" not in _safety_status(dashboard, version):
+    with panel(host) as robot:
+        if "PROTECTIVE" not in robot.safety():
             return False
-        while True:
-            dashboard.ask("close safety popup")
-            answer = dashboard.ask("unlock protective stop")
-            if answer == "Protective stop releasing":
-                break
+        while answer := robot.unlock():
             if time.monotonic() >= end:
                 raise RobotError(f"the protective stop could not be unlocked: {answer}.")
             time.sleep(0.5)
         end = time.monotonic() + RELEASE_TIME
-        while "PROTECTIVE" in _safety_status(dashboard, version) and time.monotonic() < end:
+        while "PROTECTIVE" in robot.safety() and time.monotonic() < end:
             time.sleep(0.1)
     return True

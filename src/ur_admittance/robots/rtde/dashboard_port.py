@@ -5,6 +5,8 @@ import socket
 from types import TracebackType
 
 from ur_admittance.errors import RobotError
+from ur_admittance.model import MODEL_NAMES
+from ur_admittance.robots.rtde.versions import Version, twins
 
 PORT = 29999
 
@@ -61,10 +63,25 @@ class Dashboard:
 
     # answers as values
 
-    def version(self) -> tuple[int, int, int] | None:
-        """Of the controller's software; None when the answer has none."""
-        numbers = re.search(r"(\d+)\.(\d+)\.(\d+)", self.ask("PolyscopeVersion"))
-        return (int(numbers[1]), int(numbers[2]), int(numbers[3])) if numbers else None
+    def version(self) -> Version:
+        """Of the controller's software."""
+        answer = self.ask("PolyscopeVersion")
+        numbers = re.search(r"(\d+)\.(\d+)\.(\d+)", answer)
+        if numbers is None:
+            raise RobotError(f"{self.host} does not report its software version (it said {answer[:60]!r}); is it a UR?")
+        return int(numbers[1]), int(numbers[2]), int(numbers[3])
+
+    def emulated(self) -> bool:
+        return "emulator" in self.ask("PolyscopeVersion")
+
+    def models(self) -> tuple[str, ...]:
+        """Types that it may be, the likeliest first; empty: it does not say. A UR5 and a UR5e both say UR5."""
+        name = self.ask("get robot model").lower().replace(" ", "")
+        if not name.startswith("ur"):
+            return ()
+        if self.version()[0] > 3 and f"{name}e" in MODEL_NAMES:
+            name = f"{name}e"
+        return twins(name) if name in ("ur5e", "ur10e") else (name,)
 
     def word(self, command: str) -> str:
         """What follows the colon: POWER_OFF in ``Robotmode: POWER_OFF``."""
@@ -79,6 +96,34 @@ class Dashboard:
         """None: this controller (a CB3) has no remote control."""
         answer = self.ask("is in remote control").lower()
         return None if answer not in ("true", "false") else answer == "true"
+
+    def safety(self) -> str:
+        """NORMAL, REDUCED, or a stop."""
+        return self.word("safetystatus" if self.version()[0] > 3 else "safetymode")
+
+    def mode(self) -> str:
+        """Of the robot: RUNNING, IDLE (brakes on), POWER_OFF ..."""
+        return self.word("robotmode")
+
+    def power_on(self) -> None:
+        self.ask("power on")
+
+    def release_brakes(self) -> None:
+        self.ask("brake release")
+
+    def program(self) -> str:
+        """What runs, for people; empty: nothing."""
+        return self.ask("programState") if "true" in self.ask("running").lower() else ""
+
+    def stop(self) -> None:
+        """The program."""
+        self.ask("stop")
+
+    def unlock(self) -> str:
+        """Release a protective stop; empty: the robot does, else why not."""
+        self.ask("close safety popup")
+        answer = self.ask("unlock protective stop")
+        return "" if answer == "Protective stop releasing" else answer
 
 
 def reason(error: OSError) -> str:

@@ -3,7 +3,8 @@
 Registers 24 to 47 are the ones that UR keeps for external clients; field buses and ur_rtde use those below. The
 script, direct.script, takes one package per control cycle and says in output registers which one it uses and which
 request it has done. Its life: uploaded to the script port, it answers with the token of this upload; it ends on
-request, from the dashboard, or by itself when an arm that it drives gets no commands.
+request, from outside (dashboard or primary port), or by itself when an arm that it drives gets no commands. PolyScope
+X takes it on the primary port.
 """
 
 import random
@@ -16,10 +17,13 @@ from typing import Any
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde.checks import SCRIPT_PORT
-from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
+from ur_admittance.robots.rtde.dashboard_port import reason
 from ur_admittance.robots.rtde.ended import ANOTHER
-from ur_admittance.robots.rtde.link import RUNNING, START_TIME, STOPS, Link, Version
+from ur_admittance.robots.rtde.link import RUNNING, START_TIME, STOPS, Link
+from ur_admittance.robots.rtde.panel import panel
+from ur_admittance.robots.rtde.primary_port import Primary
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings
+from ur_admittance.robots.rtde.versions import Version, is_polyscope_x
 
 # modes of the script; from STOP on: requests, done once
 REST, SPEED, SERVO, STOP, SET_TCP, SET_PAYLOAD, ZERO, GET_TCP, END = range(9)
@@ -119,6 +123,10 @@ class DirectLink(Link):
         """Start the program, which ignores the package that it finds at its start. RobotError: the port is closed."""
         self._token = random.randrange(1, NUMBERS)
         self._send(REST)
+        if is_polyscope_x(self.version):  # which has no script port
+            with Primary(self.host, self.settings.connect_timeout) as primary:
+                primary.send(self._script())
+                return self._wait(lambda: primary.accepted() and self.program_running(), START_TIME, REST)
         try:
             # Open until the program runs: closing a socket with unread data (the robot sends its state here as well)
             # resets the connection, and the robot might drop the program with it.
@@ -174,7 +182,7 @@ class DirectLink(Link):
             return f"it is stopped (safety status bits {bits:#x})"
         if mode != RUNNING:
             return f"the arm has no power or its brakes are on (robot mode {mode})"
-        with Dashboard(self.host) as dashboard:
-            if dashboard.remote_control() is False:
+        with panel(self.host, version=self.version) as robot:
+            if robot.remote_control() is False:
                 return "it is in local control; switch it to remote control on the pendant"
         return f"it did not run within {START_TIME:g} s; the log on the pendant says why"

@@ -4,7 +4,7 @@ import contextlib
 import time
 
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.rtde.dashboard_port import Dashboard
+from ur_admittance.robots.rtde.panel import panel
 
 AGAIN = "reset the fault, which starts it again"
 PAUSED = f"the program on the robot was paused at its pendant: {AGAIN}"
@@ -48,13 +48,13 @@ def too_late(silence: float, limit: float) -> str:
 
 
 def why(host: str, timeout: float = 1.0) -> str:
-    """Of a program that has just ended; asks the dashboard, so not in the loop."""
+    """Of a program that has just ended; asks the robot, so not in the loop."""
     time.sleep(SETTLED)
-    with contextlib.suppress(RobotError), Dashboard(host, timeout) as dashboard:
-        if dashboard.remote_control() is False:
+    with contextlib.suppress(RobotError), panel(host, timeout) as robot:
+        if robot.remote_control() is False:
             return LOCAL
-        if (mode := dashboard.word("robotmode")) != "RUNNING":
+        if (mode := robot.mode()) != "RUNNING":
             return no_power(mode)
-        if dashboard.word("running") == "true":
+        if robot.program():
             return ANOTHER
     return STOPPED

@@ -2,14 +2,13 @@
 
 Every UR is measured in the factory; its controller computes with that geometry, which moves the tool by some mm
 against the data sheet. The primary port offers it as Denavit-Hartenberg parameters (nominal values and corrections
-together) in a robot state message after connecting: int32 size, uint8 type, then parts of uint32 size, uint8 type.
+together) in a robot state message after connecting.
 Source: Universal Robots client interface; Universal_Robots_Client_Library, primary/robot_state/kinematics_info.
 """
 
-import socket
+import contextlib
 import struct
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -23,16 +22,15 @@ from ur_admittance.model.dh import DenavitHartenberg, with_geometry
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance.model.table import CALIBRATION, flange_distance, nearest_model
 from ur_admittance.robots.rtde.listen import Listener
+from ur_admittance.robots.rtde.primary_port import PORT as PRIMARY_PORT
+from ur_admittance.robots.rtde.primary_port import Primary
 from ur_admittance.robots.rtde.ur_base import pose_from_ur
 from ur_admittance.robots.rtde.wire import WireError
 
 Array = NDArray[np.float64]
 
-PRIMARY_PORT = 30001
-ROBOT_STATE, KINEMATICS = 16, 5  # types of a message and of a part of it
-HEADER = struct.Struct(">iB")
+KINEMATICS = 5  # type of a part of the state
 PARAMETERS = struct.Struct(">6I24d")  # checksums; theta, a, d, alpha
-LARGEST = 100_000  # [bytes] of a message that is believed
 PATIENCE = 1.0  # [s] for the geometry; states come ten times a second
 
 ALLOWED = 0.002, np.radians(0.5)  # [m], [rad] between our tool pose and the robot's
@@ -190,34 +188,9 @@ def read_posture(host: str, timeout: float) -> Posture | None:
 
 def read_dh(host: str, timeout: float) -> DenavitHartenberg | None:
     """The arm's own geometry; None: it is not offered there."""
-    try:
-        with socket.create_connection((host, PRIMARY_PORT), timeout=timeout) as connection:
-            connection.settimeout(PATIENCE)
-            for part in _parts(connection, time.monotonic() + PATIENCE):
-                if len(part) >= 5 + PARAMETERS.size and part[4] == KINEMATICS:
-                    numbers = np.array(PARAMETERS.unpack_from(part, 5)[6:]).reshape(4, 6)
-                    return DenavitHartenberg(*numbers)
-    except OSError:
-        pass
+    with contextlib.suppress(RobotError), Primary(host, timeout) as port:
+        for part in port.parts(PATIENCE):
+            if len(part) >= 5 + PARAMETERS.size and part[4] == KINEMATICS:
+                numbers = np.array(PARAMETERS.unpack_from(part, 5)[6:]).reshape(4, 6)
+                return DenavitHartenberg(*numbers)
     return None
-
-
-def _parts(connection: socket.socket, end: float) -> Iterator[bytes]:
-    """Parts of the robot state messages that come until `end`, each with its size and type."""
-    buffer = b""
-    while time.monotonic() < end:
-        data = connection.recv(4096)
-        if not data:
-            return
-        buffer += data
-        while len(buffer) >= HEADER.size:
-            size, kind = HEADER.unpack_from(buffer)
-            if not HEADER.size <= size <= LARGEST:
-                return
-            if len(buffer) < size:
-                break
-            message, buffer = buffer[HEADER.size : size], buffer[size:]
-            while kind == ROBOT_STATE and len(message) >= 5:
-                length = max(5, int.from_bytes(message[:4], "big"))
-                yield message[:length]
-                message = message[length:]

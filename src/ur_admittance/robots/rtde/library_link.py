@@ -10,15 +10,23 @@ from collections.abc import Sequence
 from typing import Any
 
 from ur_admittance.core.records import STOPPED
+from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde.commander import Commander
-from ur_admittance.robots.rtde.link import START_TIME, Link, Version
+from ur_admittance.robots.rtde.link import START_TIME, Link
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings
+from ur_admittance.robots.rtde.versions import Version, is_polyscope_x
 
+NOT_ON_X = (
+    "the client ur_rtde cannot drive PolyScope X: it sends its program to port 30003, which is not among the services "
+    "there, and its reconnection crashes; use --client direct."
+)
 CONNECT_TIME = 10.0  # [s] that the library may take
 
 
 class LibraryLink(Link):
     def __init__(self, host: str, version: Version, settings: RtdeSettings) -> None:
+        if is_polyscope_x(version):
+            raise RobotError(NOT_ON_X)
         super().__init__(host, version, settings)
         s = settings
         try:

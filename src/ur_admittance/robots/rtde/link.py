@@ -7,12 +7,12 @@ from typing import Any
 
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.rtde.dashboard_port import Dashboard
 from ur_admittance.robots.rtde.ended import PAUSED, no_power
+from ur_admittance.robots.rtde.panel import panel
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.states import States
+from ur_admittance.robots.rtde.versions import Version
 
-Version = tuple[int, int, int]
 RAW_WRENCH_SINCE: Version = (5, 9, 0)
 PAYLOAD_SINCE: Version = (5, 6, 0)
 
@@ -51,7 +51,7 @@ class Link(ABC):
         outputs: Sequence[str] = (),
         inputs: Sequence[str] = (),
     ) -> None:
-        self.host, self.settings = host, settings
+        self.host, self.version, self.settings = host, version, settings
         self.rate = 500.0 if version[0] > 3 else 125.0  # [Hz]
         self._has_payload = version >= PAYLOAD_SINCE
         self._wrench = {"raw": "ft_raw_wrench", "builtin": "actual_TCP_force", "external": ""}[settings.own]
@@ -158,14 +158,14 @@ class Link(ABC):
         """Ask the program to stop the arm, and wait until it has."""
 
     def brake(self, timeout: float) -> None:
-        """By the program; if that fails it is stopped from the dashboard."""
+        """By the program; if that fails it is stopped from outside."""
         if not self._brake(timeout) and self.connected():
             self.stop_program()
 
     def stop_program(self) -> None:
-        """Through the dashboard: it works when the program itself does not listen."""
-        with contextlib.suppress(RobotError), Dashboard(self.host, 1.0) as dashboard:
-            dashboard.ask("stop")
+        """From outside: it works when the program itself does not listen."""
+        with contextlib.suppress(RobotError), panel(self.host, 1.0, self.version) as robot:
+            robot.stop()
 
     def payload(self) -> tuple[float, Sequence[float]] | None:
         """Mass [kg] and centre [m] as configured; None when this software does not report it."""

@@ -11,6 +11,8 @@ from typing import Any
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde import wire
+from ur_admittance.robots.rtde.dashboard_port import reason
+from ur_admittance.robots.rtde.versions import Version
 
 PORT = 30004
 CHUNK = 65536  # [bytes]
@@ -28,17 +30,22 @@ class Listener:
         self._socket = socket.create_connection((self.host, PORT), timeout=self.timeout)
         try:
             self._ask(wire.REQUEST_PROTOCOL_VERSION, struct.pack(">H", wire.PROTOCOL_VERSION))
-            major = struct.unpack(">4I", self._ask(wire.GET_CONTROLLER_VERSION))[0]
-        except BaseException as error:
+            major = self.version()[0]
+        except BaseException:
             self._socket.close()
-            if isinstance(error, struct.error):
-                raise wire.WireError("the answer to the question for the software version has a wrong length") from None
             raise
         self.rate = 500.0 if major > 3 else 125.0  # [Hz]
         return self
 
     def __exit__(self, *_: object) -> None:
         self._socket.close()
+
+    def version(self) -> Version:
+        """Of the controller's software."""
+        try:
+            return struct.unpack(">4I", self._ask(wire.GET_CONTROLLER_VERSION))[:3]
+        except struct.error:
+            raise wire.WireError("the answer to the question for the software version has a wrong length") from None
 
     def choose(self, names: Sequence[str]) -> list[str]:
         """What `states` will have; those that this software does not know are left out and returned."""
@@ -65,6 +72,7 @@ class Listener:
         return missing
 
     def _ask(self, kind: int, payload: bytes = b"") -> bytes:
+        """The answer; PolyScope X sends text messages before it."""
         self._socket.sendall(wire.message(kind, payload))
         while True:
             answered, content = self._next()
@@ -80,3 +88,33 @@ class Listener:
                 raise RobotError(f"{self.host} closed its RTDE connection.")
             self._buffer += data
             self._messages = wire.split(self._buffer)
+
+
+def read_version(host: str, timeout: float) -> Version:
+    """Of the controller's software: which family it belongs to decides what else it offers."""
+    try:
+        with Listener(host, timeout) as robot:
+            return robot.version()
+    except (OSError, wire.WireError) as error:
+        raise _no_answer(host, error) from None
+
+
+def newest(host: str, names: Sequence[str], timeout: float) -> dict[str, Any]:
+    """These variables, now."""
+    try:
+        with Listener(host, timeout) as robot:
+            if missing := robot.choose(names):
+                raise RobotError(f"{host} does not know the RTDE variable {missing[0]}: its software is too old.")
+            for _, state in robot.states(timeout):
+                return state
+    except (OSError, wire.WireError) as error:
+        raise _no_answer(host, error) from None
+    raise _no_answer(host, TimeoutError())
+
+
+def _no_answer(host: str, error: Exception) -> RobotError:
+    why = reason(error) if isinstance(error, OSError) else error
+    return RobotError(
+        f"{host} does not answer on its RTDE port {PORT} ({why}): check the address and the cable, whether the "
+        "controller is still starting and, on the robot, Settings > Security > Services."
+    )

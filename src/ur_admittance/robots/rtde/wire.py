@@ -138,6 +138,12 @@ def setup_answer(kind: int, number: int, types: Iterable[str]) -> bytes:
     return message(kind, bytes([number]) + ",".join(types).encode("ascii"))
 
 
+def text_message(text: str, source: str, level: int = 1) -> bytes:
+    """level: 0 exception, 1 error, 2 warning, 3 information."""
+    words, name = text.encode(), source.encode()
+    return message(TEXT_MESSAGE, bytes([len(words)]) + words + bytes([len(name)]) + name + bytes([level]))
+
+
 def text_of(payload: bytes) -> str:
     """A text message as one readable line, whatever it holds."""
     try:
