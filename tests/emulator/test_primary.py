@@ -136,7 +136,7 @@ def test_a_stop_is_told_as_mode_and_as_error_and_ends_on_request_after_the_wait(
     emulator.tell("protective stop")
     begin = time.monotonic()
     assert reader.message(5)[8] == 3
-    assert struct.unpack(">iii", reader.message(6)[:12]) == (153, 0, 2)
+    assert struct.unpack(">iii", reader.message(6)[:12]) == (209, 0, 2)
     reader.socket.sendall(b"set unlock protective stop\n")
     assert reader.message(5)[8] == 1
     assert time.monotonic() - begin > 0.9

@@ -1,8 +1,11 @@
 """Success means done: what the emulated robot cannot or must not do stops it or ends its program, with one log line."""
 
+import struct
+
 import numpy as np
 import pytest
 
+from ur_admittance.emulator import primary
 from ur_admittance.emulator.controller import Controller
 from ur_admittance.emulator.kinematics import Kinematics
 from ur_admittance.emulator.safety import StopKind
@@ -24,6 +27,8 @@ class Box(Controller):
         self.said: list[str] = []
         world = World(robot_model("ur5e"), environment=Environment("wall", stiffness, 50.0, 0.2, 0.02))
         super().__init__(world, force_limit=force_limit, say=self.said.append)
+        self.errors: list[tuple[int, int]] = []  # codes and arguments that went to the primary port
+        self.readers.append(self._note)
         self.program.upload(PROGRAM)
         self.cycles(30)
         assert self.program.runtime_state == PLAYING
@@ -32,6 +37,10 @@ class Box(Controller):
     def cycles(self, count: int) -> None:
         for _ in range(count):
             self.cycle()
+
+    def _note(self, message: bytes) -> None:
+        if message[4] == primary.MESSAGE and message[14] == primary.ERROR:
+            self.errors.append(struct.unpack_from(">ii", message, 15))
 
     def command(self, number: int, numbers: list[float] | None = None) -> None:
         registers = {f"input_double_register_{i}": x for i, x in enumerate(numbers or [])}
@@ -47,13 +56,15 @@ class Box(Controller):
 
 
 @pytest.mark.parametrize(
-    ("force_limit", "stiffness", "words"),
-    [(60.0, 2e4, "force 6"), (60.0, 2e3, "force 6"), (1e9, 2e4, "position deviates from path")],
+    ("force_limit", "stiffness", "words", "code"),
+    [(60.0, 2e4, "force 6", 157), (60.0, 2e3, "force 6", 157), (1e9, 2e4, "position deviates from path", 153)],
 )
-def test_an_arm_stopped_by_contact_stays_where_it_stands_when_unlocked(force_limit, stiffness, words):
+def test_an_arm_stopped_by_contact_stays_where_it_stands_when_unlocked(force_limit, stiffness, words, code):
     box = Box(force_limit, stiffness)
     box.press_on_the_wall()
     assert words in box.safety.reason
+    joint = int(np.argmax(np.abs(box.arm.q_set - box.arm.world.q)))
+    assert box.errors == [(code, joint)]
     box.cycles(2500)
     assert box.safety.unlock_protective_stop() == "Protective stop releasing"
     there = box.arm.world.q.copy()
@@ -61,6 +72,23 @@ def test_an_arm_stopped_by_contact_stays_where_it_stands_when_unlocked(force_lim
     assert box.safety.stop is StopKind.NONE
     np.testing.assert_allclose(box.arm.world.q, there, atol=1e-4)
     np.testing.assert_allclose(box.arm.q_set, there, atol=0.01)
+
+
+def test_each_protective_stop_has_the_code_of_its_reason_and_a_button_has_none():
+    box = Box()
+    box.safety.trip(StopKind.PROTECTIVE, "asked for")
+    box.cycles(2600)
+    box.safety.unlock_protective_stop()
+    box.safety.trip(StopKind.SAFEGUARD, "fence opened")
+    box.cycles(10)
+    box.safety.trip(StopKind.EMERGENCY, "button pressed")
+    box.cycles(10)
+    assert box.errors == [(209, 0)]
+    box = Box()
+    box.arm.q_set[5] = box.arm.world.q[5] = box.arm.model.upper[5] - 0.02
+    box.command(SPEED_J, [0.0, 0.0, 0.0, 0.0, 0.0, 0.2, 20.0, 0.0])
+    box.cycles(200)
+    assert box.errors == [(150, 0)]
 
 
 def test_a_stop_ends_at_its_place_also_when_the_arm_was_free():
@@ -74,21 +102,27 @@ def test_a_stop_ends_at_its_place_also_when_the_arm_was_free():
 
 
 @pytest.mark.parametrize(
-    ("number", "numbers", "words"),
+    ("number", "numbers", "words", "code"),
     [
-        (SPEED_L, [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0], "TCP speed"),
-        (SPEED_J, [0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 20.0, 0.0], "speed of joint 5"),
-        (SPEED_J, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1e4, 0.0], "sudden change in target speed: joint 5"),
-        (SERVO_J, [*(HOME + [1.0, 0, 0, 0, 0, 0]), 0.0, 0.0, 0.002, 0.1, 300.0], "sudden change in target position"),
-        (MOVE_L, [0.5, -0.133, 0.488, 0.0, 3.1416, 0.0, 0.5, 1.0], "sudden change"),
+        (SPEED_L, [0.0, 2.0, 0.0, 0.0, 0.0, 0.0, 5.0, 0.0], "TCP speed", (191, 3)),
+        (SPEED_J, [0.0, 0.0, 0.0, 0.0, 0.0, 4.0, 20.0, 0.0], "speed of joint 5", (191, 37)),
+        (SPEED_J, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1e4, 0.0], "sudden change in target speed: joint 5", (204, 5)),
+        (
+            SERVO_J,
+            [*(HOME + [1.0, 0, 0, 0, 0, 0]), 0.0, 0.0, 0.002, 0.1, 300.0],
+            "sudden change in target position",
+            (204, 1),
+        ),
+        (MOVE_L, [0.5, -0.133, 0.488, 0.0, 3.1416, 0.0, 0.5, 1.0], "sudden change", (204, 5)),
     ],
 )
-def test_a_set_point_that_no_robot_follows_stops_the_arm(number, numbers, words):
+def test_a_set_point_that_no_robot_follows_stops_the_arm(number, numbers, words, code):
     box = Box()
     box.command(number, numbers)
     box.cycles(1500)
     assert box.safety.stop is StopKind.PROTECTIVE
     assert words in box.safety.reason
+    assert box.errors == [code]
     assert box.arm.standing
     assert np.abs(box.arm.world.q - HOME).max() < 1.3
     assert box.program.runtime_state != PLAYING

@@ -110,6 +110,11 @@ class Arm:
         """Largest distance of a joint from its set-point [rad]."""
         return float(np.abs(self.q_set - self.world.q).max())
 
+    @property
+    def last_to_follow(self) -> int:
+        """The joint that is farthest from its set-point: a robot names the one that detected a collision."""
+        return int(np.argmax(np.abs(self.q_set - self.world.q)))
+
     # what it feels
 
     def _compensated(self) -> Array:

@@ -119,8 +119,9 @@ class Controller:
             self._reported = stop
             self.report(primary.state(self, first=False))  # at once, as the message that follows
             self.report(primary.safety_mode(self))
-            if stop is not StopKind.NONE:
-                self.report(primary.error(self, primary.STOPPED_BY_SAFETY, primary.WARNING, self.safety.reason))
+            if stop is StopKind.PROTECTIVE:  # a robot has no code for a button that is pressed
+                code, argument, reason = self.safety.code, self.safety.argument, self.safety.reason
+                self.report(primary.error(self, code, primary.WARNING, reason, argument))
 
     def state(self) -> dict[str, Any]:
         """What a test or a person wants to know."""

@@ -3,6 +3,8 @@
 Universal Robots publishes neither the thresholds of its path check nor those of its settings: what is assumed says so.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -16,6 +18,26 @@ ACCELERATION = 40.0  # [rad/s2] of a joint's set-point; assumed: the largest tha
 ROUNDING = 1.01  # of both, and of the joints' speed limits
 LONGEST_TOOL = 2.0  # [m] from the flange to a TCP or to a centre of mass; assumed
 RATED_PAYLOAD = 5.0  # [kg] of an arm whose description does not say
+
+
+# codes of UR's list of errors, for the reasons of a protective stop
+JOINT_LIMIT, DEVIATION, SINGULARITY, COLLISION, LIMIT_VIOLATION, PATH_CHECK, TRIGGERED = (
+    150,
+    153,
+    154,
+    157,
+    191,
+    204,
+    209,
+)
+
+
+class Cause(NamedTuple):
+    """Why the arm stops: a sentence, and what a robot sends, such as C153A2: code 153, argument 2 (often the joint)."""
+
+    text: str
+    code: int
+    argument: int = 0
 
 
 class ProgramError(SimulationError):
@@ -56,16 +78,18 @@ def check_joints(model: RobotModel, q: Array) -> None:
         )
 
 
-def unsound(model: RobotModel, qd: Array, qdd: Array, tcp_speed: Array) -> str:
-    """Why a robot does not follow such a set-point; empty: it does. Joint speeds [rad/s], accelerations [rad/s2] and
+def unsound(model: RobotModel, qd: Array, qdd: Array, tcp_speed: Array) -> Cause | None:
+    """Why a robot does not follow such a set-point; None: it does. Joint speeds [rad/s], accelerations [rad/s2] and
     the TCP's velocity [m/s]."""
     speed = float(np.sqrt(tcp_speed[:3] @ tcp_speed[:3]))
     if speed > ROUNDING * TCP_SPEED:
-        return f"TCP speed {speed:.2f} m/s above {TCP_SPEED:g} m/s"
+        return Cause(f"TCP speed {speed:.2f} m/s above {TCP_SPEED:g} m/s", LIMIT_VIOLATION, 3)
     if (np.abs(qd) > ROUNDING * model.velocity).any():
         i = int(np.argmax(np.abs(qd) / model.velocity))
-        return f"speed of joint {i} {abs(qd[i]):.2f} rad/s above {model.velocity[i]:.2f} rad/s"
+        text = f"speed of joint {i} {abs(qd[i]):.2f} rad/s above {model.velocity[i]:.2f} rad/s"
+        return Cause(text, LIMIT_VIOLATION, 32 + i)
     if np.abs(qdd).max() > ROUNDING * ACCELERATION:
         i = int(np.argmax(np.abs(qdd)))
-        return f"sudden change in target speed: joint {i} {abs(qdd[i]):.0f} rad/s2, at most {ACCELERATION:g} rad/s2"
-    return ""
+        text = f"sudden change in target speed: joint {i} {abs(qdd[i]):.0f} rad/s2, at most {ACCELERATION:g} rad/s2"
+        return Cause(text, PATH_CHECK, 5)
+    return None

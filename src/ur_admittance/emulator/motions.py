@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.emulator.limits import ProgramError, check_joints
+from ur_admittance.emulator.limits import PATH_CHECK, SINGULARITY, Cause, ProgramError, check_joints
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance.runtime.braking import slow_down
 
@@ -25,7 +25,7 @@ SERVO_ACCELERATION = 40.0  # [rad/s2] the arm's own limit for a servoj step
 class Motion:
     scaled = True  # by the speed slider
     done = False
-    problem = ""  # why a robot would not go on with it: a protective stop
+    problem: Cause | None = None  # why a robot would not go on with it: a protective stop
 
     def advance(self, arm: "Arm", dt: float) -> None:
         raise NotImplementedError
@@ -88,7 +88,8 @@ class ServoJ(Motion):
         if (np.abs(wanted) > arm.model.velocity).any():
             i = int(np.argmax(np.abs(wanted) / arm.model.velocity))
             distance = abs(self.q[i] - arm.q_set[i])
-            self.problem = f"sudden change in target position: joint {i} is {distance:.3f} rad away"
+            text = f"sudden change in target position: joint {i} is {distance:.3f} rad away"
+            self.problem = Cause(text, PATH_CHECK, 1)
             return
         arm.qd_set[:] = _ramp(arm.qd_set, wanted, SERVO_ACCELERATION * dt)
         arm.q_set += arm.qd_set * dt
@@ -151,7 +152,7 @@ class Move(Motion):
         share, self.done = _trapezoid(self._distance, self.speed, self.acceleration, self._t)
         q = self.at(arm, share)
         if q is None:
-            self.problem, self.done = "the arm cannot follow this straight line", False
+            self.problem, self.done = Cause("the arm cannot follow this straight line", SINGULARITY), False
             return
         arm.move_setpoint(q, dt)
         if self.done:

@@ -28,7 +28,6 @@ TEXT, VERSION, SAFETY_MODE, ERROR, KEY, RUNTIME_EXCEPTION = 0, 3, 5, 6, 7, 10  #
 SOURCE = 7  # the controller
 WARNING, VIOLATION = 2, 3  # levels of an error message
 READ_ONLY = 210  # code of the error that answers a script in local control
-STOPPED_BY_SAFETY = 153  # code of the error that goes with a stop; a robot has one for each reason, this one for a path
 
 # e-Series and the UR series after it; 7e and 12e are taken for the arms they grew out of
 ROBOT_TYPES = {"ur3": 3, "ur5": 1, "ur7": 1, "ur8long": 6, "ur10": 2, "ur12": 2, "ur15": 9, "ur16": 4, "ur18": 5}
@@ -68,8 +67,8 @@ def key(box: "Controller", title: str, words: str) -> bytes:
     return message(box, KEY, struct.pack(">iiB", 0, 0, len(title)) + title.encode() + words.encode())
 
 
-def error(box: "Controller", code: int, level: int, words: str) -> bytes:
-    return message(box, ERROR, struct.pack(">iiiII", code, 0, level, 0, 0) + words.encode())
+def error(box: "Controller", code: int, level: int, words: str, argument: int = 0) -> bytes:
+    return message(box, ERROR, struct.pack(">iiiII", code, argument, level, 0, 0) + words.encode())
 
 
 def safety_mode(box: "Controller") -> bytes:

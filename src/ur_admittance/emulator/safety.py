@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 from ur_admittance.emulator.arm import Arm
-from ur_admittance.emulator.limits import unsound
+from ur_admittance.emulator.limits import COLLISION, DEVIATION, JOINT_LIMIT, TRIGGERED, Cause, unsound
 from ur_admittance.emulator.motions import Stop
 
 UNLOCK_DELAY = 5.0  # [s] after a protective stop, as on the robot
@@ -48,6 +48,7 @@ class Safety:
         self.force_limit, self.following_limit = force_limit, following_limit  # [N], [rad]
         self.stop = StopKind.NONE
         self.reason = ""
+        self.code, self.argument = 0, 0  # of the last protective stop
         self.robot_mode = MODE_RUNNING
         self.slider = 1.0  # where the operator put it
         self.fraction = 1.0  # target_speed_fraction: where the arm is
@@ -70,12 +71,13 @@ class Safety:
 
     # stops
 
-    def trip(self, kind: StopKind, reason: str) -> None:
+    def trip(self, kind: StopKind, reason: str, code: int = TRIGGERED, argument: int = 0) -> None:
         """Stop the arm; a more severe stop replaces a milder one."""
         if kind.value[0] <= self.stop.value[0] and self.stop is not StopKind.NONE:
             return
         self.begin_incident(reason)
         self.stop, self.reason, self._stopped_at, self._settled = kind, reason, self.time, False
+        self.code, self.argument = code, argument
         emergency = kind is StopKind.EMERGENCY
         self.arm.start(Stop(EMERGENCY_DECELERATION if emergency else PROTECTIVE_DECELERATION))
         if emergency:
@@ -133,24 +135,27 @@ class Safety:
 
     def watch(self) -> None:
         """The limits at which a robot stops by itself."""
-        if self.stop is StopKind.NONE and (reason := self._violation()):
-            self.trip(StopKind.PROTECTIVE, reason)
+        if self.stop is StopKind.NONE and (cause := self._violation()):
+            self.trip(StopKind.PROTECTIVE, *cause)
 
-    def _violation(self) -> str:
+    def _violation(self) -> Cause | None:
         arm, world = self.arm, self.arm.world
         force = self._force
         if force > self.force_limit:
-            return f"force {force:.0f} N above {self.force_limit:.0f} N"
+            return Cause(f"force {force:.0f} N above {self.force_limit:.0f} N", COLLISION, arm.last_to_follow)
         if arm.following_error > self.following_limit:
-            return f"position deviates from path: a joint is {arm.following_error:.3f} rad from its set-point"
+            text = f"position deviates from path: a joint is {arm.following_error:.3f} rad from its set-point"
+            return Cause(text, DEVIATION, arm.last_to_follow)
         if arm.motion.problem:
             return arm.motion.problem
         if ((world.q > arm.model.upper) & (arm.qd_set > 0.0)).any() or (
             (world.q < arm.model.lower) & (arm.qd_set < 0.0)
         ).any():
-            return "joint limit"
+            return Cause("joint limit", JOINT_LIMIT)
         qd = arm.target_speed
-        return unsound(arm.model, qd, arm.qdd_set, arm.commanded.tcp_speed(qd)) if qd.any() or arm.qdd_set.any() else ""
+        return (
+            unsound(arm.model, qd, arm.qdd_set, arm.commanded.tcp_speed(qd)) if qd.any() or arm.qdd_set.any() else None
+        )
 
     # how long and how far
 
