@@ -1,5 +1,6 @@
 """Programs in URScript run as the manual says. The whole control box, cycle by cycle, without sockets."""
 
+import gc
 import time
 
 import numpy as np
@@ -278,6 +279,97 @@ end
 """
 
 
+LISTS_AND_DEFAULTS = """
+def main():
+  def scaled(values, factor=2, offset=[1, -1]):
+    return factor * values + offset / 2
+  end
+  def total(values):
+    sum = 0
+    i = 0
+    while i < get_list_length(values):
+      sum = sum + values[i]
+      i = i + 1
+    end
+    return sum
+  end
+  thread forever():
+    while 1:
+      write_output_integer_register(1, read_input_integer_register(1) + 1)
+      sync()
+    end
+  end
+  never = 0
+  join never
+  kill never
+  write_output_float_register(0, total(scaled([1, 2])))
+  write_output_float_register(1, total(scaled([1, 2] - [3, 0], -1, [0, 0])))
+  write_output_float_register(2, total(
+    scaled(
+      [10, 20],
+      3)))
+  if total([1]) == 2 or
+     total([1, 2]) == 3 and
+     not 0.0:
+    write_output_integer_register(0, 7)
+  end
+  h = run forever()
+  sync()
+  kill h
+  join h
+  kill h
+  write_output_integer_register(2, 1)
+end
+"""
+
+
+def test_default_parameters_lists_long_lines_and_killed_threads(box: Box) -> None:
+    box.execute(LISTS_AND_DEFAULTS, 20)
+    assert box.program.runtime_state == STOPPED, box.lines
+    assert box.outputs.doubles[:3] == [6.0, 0.0, 90.0]
+    assert box.outputs.integers[:3] == [7, 1, 1], box.lines
+
+
+def test_speedj_without_acceleration_keeps_the_speed_for_its_time(box: Box) -> None:
+    box.execute("def f():\n  speedj([0.3, 0, 0, 0, 0, 0], 40, 0.1)\n  speedj([0, 0, 0, 0, 0, 0], 0, 0.1)\nend\n", 85)
+    assert (box.program.runtime_state, box.arm.target_speed[0]) == (PLAYING, pytest.approx(0.3))
+    box.run(50)
+    assert (box.program.runtime_state, box.arm.target_speed.any()) == (STOPPED, False)
+
+
+def test_a_long_program_is_compiled_beside_the_one_that_runs_a_little_in_each_cycle(box: Box) -> None:
+    box.execute(DIRECT)
+    text = "".join(f"  def f{i}(a, b=1):\n    return [a, b] * {i}\n  end\n" for i in range(1000))
+    box.upload(f"def long():\n{text}  write_output_integer_register(3, get_list_length(f7(1)))\n  sleep(1)\nend\n")
+    gc.collect()
+    gc.freeze()  # as the emulator does
+    costs, turns = [], box.outputs.integers[25]
+    while not box.says("program long") and len(costs) < 2000:
+        begin = time.process_time()
+        box.send(0, [0.0])
+        costs.append(time.process_time() - begin)
+    gc.unfreeze()
+    assert len(costs) > 100
+    assert box.outputs.integers[25] - turns >= len(costs) - 1  # the old one did not miss a cycle
+    assert max(costs) < 0.2 * sum(costs)
+    box.run(START_CYCLES + 1)
+    assert (box.program.runtime_state, box.outputs.integers[3]) == (PLAYING, 2)
+
+
+def test_a_loop_with_a_long_body_may_not_take_longer_than_one_with_a_short_body(box: Box) -> None:
+    body = "    x = [1, 2] + [1, 2]\n" * 2000
+    box.execute(f"def f():\n  while True:\n{body}  end\nend\n", 400)
+    assert box.says("runtime error: infinite loop"), box.lines
+
+
+def test_stopping_forgets_a_program_that_is_being_compiled(box: Box) -> None:
+    box.upload("def f():\n" + "  x = [1, 2]\n" * 500 + "end\n")
+    box.run(3)
+    box.program.end("stopped by a person")
+    box.run(200)
+    assert (box.program.body, box.counters["script"]) == (None, 0)
+
+
 def test_scopes_threads_loops_and_arithmetic_follow_the_manual(box: Box) -> None:
     box.execute(PROGRAM, 20)
     assert box.program.runtime_state == STOPPED, box.lines
@@ -292,14 +384,38 @@ def test_scopes_threads_loops_and_arithmetic_follow_the_manual(box: Box) -> None
     [
         ("def f():\n  fly()\nend\n", "compile error: compile_error_name_not_found:fly: (line 2)"),
         ("def f():\n  movej()\nend\n", "compile error: movej does not take these 0 arguments (line 2)"),
-        ("def f():\n  x = (1 + \nend\n", "compile error: syntax error at end of line"),
+        ("def f():\n  x = (1 + \nend\n", "compile error: syntax error at 'end'"),
+        ("def f():\n  x = \nend\n", "compile error: syntax error at end of line"),
+        ("def f():\n  def g(a=1, b):\n  end\nend\n", "compile error: syntax error at ')': expected a default value"),
+        ("def f():\n  x = 1\n  def g(a=x):\n  end\nend\n", "compile error: syntax error at 'x': expected a constant"),
+        (
+            "def f():\n  def g(a, b=1):\n  end\n  g()\nend\n",
+            "compile error: g does not take these 0 arguments (line 4)",
+        ),
+        ("def f():\n  def g(a, b=1):\n  end\n  g(1, b=2)\nend\n", "compile error: g does not take these 2 arguments"),
+        ("x = 1" + " + 1" * 2000 + "\n", "compile error: a statement of more than 2000 words"),
+        ("x = 1 # " + "x" * 65536 + "\n", "compile error: a program of 65545 characters: must be at most 65536"),
         ("def f():\n  break\nend\n", "compile error: syntax error: 'break' outside loop"),
         ("if True:\n  def while():\n  end\nend\n", "compile error: syntax error at 'while'"),
         ("end\n", "compile error: syntax error at 'end'"),
         ("x = 99999999999999999999999999 ? 2\n", "compile error: unexpected character '?'"),
         ("def f():\n  force_mode(1)\nend\n", "runtime error: force_mode is not emulated (line 2)"),
         ("def f():\n\n  x = y + 1\nend\n", "runtime error: name 'y' is not defined (line 3)"),
-        ("def f():\n  if 1:\n  end\nend\n", "runtime error: type error: 1 is not a boolean (line 2)"),
+        (
+            "def f():\n  if []:\n  end\nend\n",
+            "runtime error: type error: [] is neither a boolean nor a number (line 2)",
+        ),
+        ("set_standard_digital_out(0, 1)\n", "runtime error: b = 1: must be True or False"),
+        ("x = [1, 2] + [1]\n", "runtime error: type error: lists of 2 and 1 numbers"),
+        ("x = [1, 2] + 1\n", "runtime error: type error: [1, 2] is not a number"),
+        ("x = [1, 2] * [1, 2]\n", "runtime error: type error: [1, 2] is not a number"),
+        ("x = p[0, 0, 0, 0, 0, 0] * 2\n", "runtime error: type error: p[0, 0, 0, 0, 0, 0] is not a number"),
+        ("x = 2 * [1, [2]]\n", "runtime error: type error: [2] is not a number"),
+        ("x = [2147483647] + [1]\n", "runtime error: 2147483648 does not fit into an integer of 32 bits"),
+        ("speedj([0, 0, 0, 0, 0, 0], 0)\n", "runtime error: a = 0: must be > 0"),
+        ("speedj([0, 0, 0, 0, 0, 0], -1, 0.1)\n", "runtime error: a = -1: must be > 0"),
+        ("kill 1\n", "runtime error: type error: 1 is not a thread"),
+        ("get_list_length(3)\n", "runtime error: type error: 3 is not a list"),
         ("x = 1 / 0\n", "runtime error: division by zero (line 1)"),
         ("x = [1, 2][2]\n", "runtime error: index 2 is outside a list of 2"),
         ("x = 2147483647 + 1\n", "runtime error: 2147483648 does not fit into an integer of 32 bits"),

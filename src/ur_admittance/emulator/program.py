@@ -5,7 +5,7 @@ A program is URScript that is executed (urscript/), or ur_rtde's control program
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, Protocol
 
 from ur_admittance.emulator.arm import Arm
@@ -20,7 +20,8 @@ from ur_admittance.runtime.braking import Watchdog
 STOPPED, PLAYING, PAUSED = 1, 2, 4  # runtime_state
 START_CYCLES = 10  # between the upload of a program and its first cycle
 UPLOADS = 100  # of one client that may wait for their turn
-LONGEST = 1 << 15  # [characters] of a script that is executed: compiling takes some 5 us for each
+LONGEST = 1 << 16  # [characters] of a script that is executed
+WORDS_PER_S = 50_000  # of a program that are compiled, some 5 us for each: a quarter of the time
 
 
 class Body(Protocol):
@@ -65,6 +66,7 @@ class Program:
         self.on_event: Callable[[str, str, int, int], None] = lambda event, text, line, column: None
         self._starting = 0
         self._waiting: dict[object, deque[str]] = {}  # by client; the first one is next
+        self._loading: Iterator[int] | None = None  # the one that is compiled now
 
     @property
     def streams(self) -> bool:
@@ -105,27 +107,29 @@ class Program:
             self._waiting[client] = waiting  # behind the others
         return text
 
-    def _load(self, text: str) -> None:
+    def _load(self, text: str) -> Iterator[int]:
         """The program replaces the one that runs, unless it does not compile. A secondary one runs at once."""
+        secondary = _is_secondary(text)
+        body: Body
         try:
-            if _is_secondary(text):
-                self._run_secondary(text)
-                return
-            body: Body = RtdeControl(self, text) if is_rtde_control(text) else self._compiled(text)
+            if is_rtde_control(text):
+                body = RtdeControl(self, text)
+            elif len(text) > LONGEST:
+                raise ProgramError(f"a program of {len(text)} characters: must be at most {LONGEST}")
+            else:
+                body = ScriptRun(self, secondary)
+                yield from body.load(text)
         except ProgramError as error:
             self.tell("compile error", str(error), error.line, error.column)
+            return
+        if secondary:
+            self._run_secondary(body)
             return
         self._stop("replaced by an upload", quiet=True)
         self.body, self._starting = body, START_CYCLES
         self.log("script", f"program {body.name}, {len(text)} bytes")
 
-    def _compiled(self, text: str, secondary: bool = False) -> ScriptRun:
-        if len(text) > LONGEST:
-            raise ProgramError(f"a program of {len(text)} characters: must be at most {LONGEST}")
-        return ScriptRun(self, text, secondary)
-
-    def _run_secondary(self, text: str) -> None:
-        run = self._compiled(text, secondary=True)
+    def _run_secondary(self, run: Body) -> None:
         try:
             run.cycle()
         except ProgramError as error:
@@ -134,6 +138,7 @@ class Program:
     def end(self, reason: str, quiet: bool = False) -> None:
         """The program stops and the arm brakes; what waits is forgotten."""
         self._waiting.clear()
+        self._loading = None
         self._stop(reason, quiet)
 
     def _stop(self, reason: str, quiet: bool = False) -> None:
@@ -219,8 +224,18 @@ class Program:
             self._watch()
         if self.runtime_state == PLAYING and self.body is not None:
             self._advance(self.body)
-        if self._waiting:
-            self._load(self._next())
+        self._compile()
+
+    def _compile(self) -> None:
+        """Some words of the program that comes next."""
+        if self._loading is None and self._waiting:
+            self._loading = self._load(self._next())
+        words = 0
+        for work in self._loading or ():
+            words += work
+            if words >= WORDS_PER_S * self.period:
+                return
+        self._loading = None
 
     def _begin(self) -> None:
         if self.body is None or not self.safety.can_move:

@@ -6,7 +6,7 @@ variable can collide with either.
 
 import ast
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -17,6 +17,7 @@ from ur_admittance.emulator.urscript.values import INT_LIMIT
 RANKS = {"or": 1, "xor": 2, "and": 3, "==": 5, "!=": 5, "<": 5, ">": 5, "<=": 5, ">=": 5}
 RANKS |= {"+": 6, "-": 6, "*": 7, "/": 7, "%": 7}
 NOT = 4
+LONGEST_STATEMENT = 2000  # [words and signs]; assumed, a cycle has to end in time
 
 BuiltIn = Mapping[str, Callable[..., Any]]
 
@@ -41,8 +42,9 @@ def call(name: str, *arguments: ast.expr) -> ast.Call:
 
 class Expressions:
     def __init__(self, text: str, built_in: BuiltIn) -> None:
-        self.tokens = list(tokens(text))
-        self.i = 0
+        self._source: Iterator[Token] = tokens(text)
+        self._tokens: list[Token] = []  # as far as they were looked at
+        self.i = self.statement = 0  # the next token, the first one of the statement
         self.built_in = built_in  # those that take time are generator functions
         self.calls: list[Call] = []
 
@@ -50,15 +52,22 @@ class Expressions:
 
     @property
     def next(self) -> Token:
-        return self.tokens[self.i]
+        return self._token(self.i)
 
     @property
     def after_next(self) -> Token:
-        return self.tokens[min(self.i + 1, len(self.tokens) - 1)]
+        return self._token(self.i + 1)
+
+    def _token(self, i: int) -> Token:
+        while len(self._tokens) <= i:
+            self._tokens.append(next(self._source, None) or self._tokens[-1])  # behind the end the end again
+        return self._tokens[i]
 
     def take(self) -> Token:
         token = self.next
-        self.i = min(self.i + 1, len(self.tokens) - 1)
+        self.i += 1
+        if self.i - self.statement > LONGEST_STATEMENT:
+            raise ProgramError(f"a statement of more than {LONGEST_STATEMENT} words", token.line, token.column)
         return token
 
     def accept(self, *texts: str) -> Token | None:

@@ -15,13 +15,13 @@ from ur_admittance.emulator.urscript.motion_functions import MotionFunctions
 from ur_admittance.emulator.urscript.values import (
     Array,
     Pose,
+    boolean,
     checked,
     concatenated,
     integer,
     number,
     positive,
     shown,
-    truth,
     vector,
 )
 from ur_admittance.emulator.variables import REGISTERS
@@ -36,17 +36,18 @@ STANDARD, CONFIGURABLE, TOOL = range(8), range(8, 16), range(16, 18)  # digital 
 INVERSE_TURNS = 100  # of a loop: the time that an inverse takes
 WATCHDOG_ACTIONS = ("ignore", "pause", "stop")
 NOT_EMULATED = """
-    force_mode end_force_mode force_mode_set_damping force_mode_set_gain_scaling freedrive_mode end_freedrive_mode
-    get_freedrive_status teach_mode end_teach_mode screw_driving end_screw_driving movec movep servoc direct_torque
-    tool_contact enable_external_ft_sensor ft_rtde_input_enable path_offset_enable path_offset_set interpreter_mode
-    socket_open socket_close socket_send_string socket_send_int socket_send_byte socket_send_line socket_read_string
-    socket_read_byte_list socket_read_binary_integer socket_read_ascii_float socket_read_line socket_get_var
-    socket_set_var rpc_factory modbus_add_signal modbus_get_signal_status modbus_set_output_register set_gravity
-    set_payload_mass set_payload_cog get_target_payload_cog get_target_payload_inertia get_joint_torques
-    get_actual_joint_positions_history get_target_waypoint get_tool_accelerometer_reading is_within_safety_limits
-    set_tool_voltage set_tool_communication set_standard_analog_out get_standard_analog_in set_flag get_flag
-    pose_add pose_sub pose_dist point_dist interpolate_pose wrench_trans rotvec2rpy rpy2rotvec random to_num
-    str_at str_empty str_find str_len str_sub integer_to_binary_list binary_list_to_integer time powerdown"""
+    force_mode end_force_mode force_mode_set_damping force_mode_set_gain_scaling freedrive_mode get_freedrive_status
+    teach_mode end_teach_mode screw_driving end_screw_driving movec movep servoc direct_torque tool_contact
+    enable_external_ft_sensor ft_rtde_input_enable path_offset_enable path_offset_set interpreter_mode optimovej
+    optimovel socket_open socket_close socket_send_int socket_read_binary_integer
+    socket_send_string socket_send_byte socket_send_line socket_read_string socket_read_byte_list
+    socket_read_ascii_float socket_read_line socket_get_var socket_set_var rpc_factory modbus_add_signal
+    modbus_get_signal_status modbus_set_output_register set_gravity set_payload_mass set_payload_cog
+    get_target_payload_cog get_target_payload_inertia get_joint_torques get_actual_joint_positions_history
+    get_target_waypoint get_tool_accelerometer_reading is_within_safety_limits set_tool_voltage
+    set_tool_communication set_standard_analog_out get_standard_analog_in set_flag get_flag pose_add pose_sub
+    pose_dist point_dist interpolate_pose wrench_trans rotvec2rpy rpy2rotvec random to_num str_at str_empty str_find
+    str_len str_sub integer_to_binary_list binary_list_to_integer time powerdown"""
 MATHS: dict[str, Callable[[float], float]] = {
     name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "floor", "ceil")
 } | {"d2r": math.radians, "r2d": math.degrees, "log": math.log}
@@ -88,6 +89,9 @@ class Functions(MotionFunctions):
     def zero_ftsensor(self) -> None:
         self._arm.zero_ft_sensor()
 
+    def end_freedrive_mode(self) -> None:
+        """Done: no arm is in freedrive mode here. UR's tests end what was never begun."""
+
     def rtde_set_watchdog(self, variable_name: Any, min_frequency: Any, action: Any = "pause") -> None:
         name, wanted = str(variable_name), str(action).lower()
         if name not in self._program.inputs.values:
@@ -103,6 +107,10 @@ class Functions(MotionFunctions):
 
     def get_actual_joint_speeds(self) -> list[float]:
         return _list(self._arm.world.qd)
+
+    def get_joint_positions(self) -> list[float]:
+        """Not in the manual; UR's driver says: the target without what force mode adds to it."""
+        return self.get_target_joint_positions()
 
     def get_target_joint_positions(self) -> list[float]:
         return _list(self._arm.q_set)
@@ -158,7 +166,7 @@ class Functions(MotionFunctions):
         self._program.outputs.doubles[integer(address, "address", REGISTERS)] = number(value, "value")
 
     def write_output_boolean_register(self, address: Any, value: Any) -> None:
-        self._program.outputs.booleans[integer(address, "address", BOOLEANS)] = truth(value)
+        self._program.outputs.booleans[integer(address, "address", BOOLEANS)] = boolean(value, "value")
 
     def set_standard_digital_out(self, n: Any, b: Any) -> None:
         self._set_output(STANDARD, n, b)
@@ -174,7 +182,7 @@ class Functions(MotionFunctions):
 
     def _set_output(self, wires: range, n: Any, b: Any) -> None:
         bit, io = wires[integer(n, "n", len(wires))], self._program.io
-        io.digital_outputs = io.digital_outputs & ~(1 << bit) | truth(b) << bit
+        io.digital_outputs = io.digital_outputs & ~(1 << bit) | boolean(b, "b") << bit
 
     def get_standard_digital_in(self, n: Any) -> bool:
         return self._input(STANDARD, n)
@@ -202,7 +210,7 @@ class Functions(MotionFunctions):
     def popup(
         self, s: Any, title: Any = "Popup", warning: Any = False, error: Any = False, blocking: Any = False
     ) -> None:
-        if truth(blocking):
+        if boolean(blocking, "blocking"):
             raise ProgramError("popup: blocking=True is not emulated, nobody would answer")
         self._program.tell("popup", f"{shown(title)}: {shown(s)}")
 
@@ -222,6 +230,11 @@ class Functions(MotionFunctions):
     def length(self, v: Any) -> int:
         if not isinstance(v, list | str):
             raise ProgramError(f"type error: {shown(v)} has no length")
+        return len(v)
+
+    def get_list_length(self, v: Any) -> int:
+        if not isinstance(v, list):
+            raise ProgramError(f"type error: {shown(v)} is not a list")
         return len(v)
 
     def pow(self, base: Any, exponent: Any) -> float:

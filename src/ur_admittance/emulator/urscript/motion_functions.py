@@ -92,8 +92,9 @@ class MotionFunctions:
         yield from self._moving(self._move("l", target, positive(a, "a"), positive(v, "v"), number(t, "t")))
 
     def speedj(self, qd: Any, a: Any, t: Any = 0.0) -> Iterator[None]:
-        motion = SpeedJ(vector(qd, "qd"), positive(a, "a"))
-        yield from self._moving(self._speed(motion, number(t, "t")))
+        if number(a, "a") != 0.0 or number(t, "t") <= 0.0:
+            positive(a, "a")  # 0 keeps the speed, for a time
+        yield from self._moving(self._speed(SpeedJ(vector(qd, "qd"), float(a)), number(t, "t")))
 
     def speedl(self, xd: Any, a: Any, t: Any = 0.0, aRot: Any = "a") -> Iterator[None]:
         now = self._arm.motion.now if isinstance(self._arm.motion, SpeedL) else None

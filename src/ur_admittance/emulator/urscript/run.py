@@ -3,13 +3,13 @@
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from ur_admittance.emulator.limits import ProgramError
 from ur_admittance.emulator.motions import ServoJ, SpeedJ, SpeedL
 from ur_admittance.emulator.urscript.expressions import function_name
 from ur_admittance.emulator.urscript.functions import function_table
-from ur_admittance.emulator.urscript.statements import SOURCE, compile_script
+from ur_admittance.emulator.urscript.statements import SOURCE, Work, compile_script
 from ur_admittance.emulator.urscript.values import OPERATORS, shown
 
 if TYPE_CHECKING:
@@ -32,13 +32,16 @@ class Thread:
 class ScriptRun:
     """One program or, as ``secondary``, one that runs beside it within a single cycle."""
 
-    def __init__(self, program: "Program", text: str, secondary: bool = False) -> None:
+    def __init__(self, program: "Program", secondary: bool = False) -> None:
         self.program, self.secondary = program, secondary
-        functions = function_table(program, self)
-        script = compile_script(text, functions)
-        self.name = script.name
+        self.name = ""
         self.mover: Thread | None = None  # who controls the arm
         self.turns = 0
+
+    def load(self, text: str) -> Work[None]:
+        functions = function_table(self.program, self)
+        script = yield from compile_script(text, functions)
+        self.name = script.name
         namespace: dict[str, Any] = {"__builtins__": {}, **OPERATORS}
         namespace |= {
             ".spend": self._spend,
@@ -48,7 +51,8 @@ class ScriptRun:
             ".halt": _halt,
         }
         namespace |= {function_name(name): function for name, function in functions.items()}
-        exec(script.code, namespace)
+        for code in script.codes:
+            exec(code, namespace)
         self.current = Thread(namespace[script.entry]())
         self._threads = [self.current]
 
@@ -94,8 +98,8 @@ class ScriptRun:
 
     # what the compiled text calls
 
-    def _spend(self) -> None:
-        self.turns += 1
+    def _spend(self, turns: int) -> None:
+        self.turns += turns
         if self.turns > TURNS:
             raise ProgramError(f"infinite loop: {TURNS} turns without sync() or anything else that takes time")
 
@@ -108,20 +112,25 @@ class ScriptRun:
         return self._threads[-1]
 
     def _join(self, thread: Any) -> Iterator[None]:
-        while not _thread(thread).over:
+        while _is_thread(thread) and not thread.over:
             yield
 
     def _kill(self, thread: Any) -> None:
-        if _thread(thread) is self.current:
+        if not _is_thread(thread):
+            return
+        if thread is self.current:
             raise ProgramError("a thread cannot kill itself")
         thread.steps.close()
         thread.over = True
 
 
-def _thread(value: Any) -> Thread:
-    if not isinstance(value, Thread):
+def _is_thread(value: Any) -> TypeGuard[Thread]:
+    """False: 0, which stands for a thread that was never started."""
+    if isinstance(value, Thread):
+        return True
+    if type(value) is not int or value != 0:
         raise ProgramError(f"type error: {shown(value)} is not a thread")
-    return value
+    return False
 
 
 def _halt() -> None:

@@ -19,6 +19,7 @@ TOKEN = re.compile(
       | (?P<sign>[=!<>]=|[-+*/%<>=()\[\],:])""",
     re.VERBOSE | re.ASCII,
 )
+GOES_ON = {"or", "xor", "and", ",", "==", "!=", "<", ">", "<=", ">=", "+", "-", "*", "/", "%"}  # at the end of a line
 FIRST_WORD = re.compile(rb"[ \t]*([A-Za-z_]*)")
 
 
@@ -31,13 +32,17 @@ class Token:
 
 
 def tokens(text: str) -> Iterator[Token]:
-    line, start, i = 1, 0, 0
+    """A statement goes on in the next line inside brackets and after an operator."""
+    line, start, i, open_brackets, last = 1, 0, 0, 0, ""
     while i < len(text):
         match = TOKEN.match(text, i)
         if match is None:
             raise ProgramError(f"unexpected character {text[i]!r}", line, i - start + 1)
-        if match.lastgroup != "space":
-            yield Token(str(match.lastgroup), match.group(), line, i - start + 1)
+        goes_on = match.lastgroup == "line" and (open_brackets > 0 or last in GOES_ON)
+        if match.lastgroup != "space" and not goes_on:
+            last = match.group()
+            open_brackets = max(0, open_brackets + (last in ("(", "[")) - (last in (")", "]")))
+            yield Token(str(match.lastgroup), last, line, i - start + 1)
         i = match.end()
         if match.lastgroup == "line":
             line, start = line + 1, i

@@ -1,6 +1,8 @@
 """Values of URScript: booleans, integers of 32 bits, floats, strings, lists and poses; what a function accepts."""
 
 import math
+import operator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +13,7 @@ from ur_admittance.emulator.limits import ProgramError
 Array = NDArray[np.float64]
 
 INT_LIMIT = 2**31
+LONGEST_LIST = 100  # numbers that are added or multiplied at once; assumed, a cycle has to end in time
 LONGEST_TEXT = 1023  # characters of a string [URScript manual, str_cat]
 
 
@@ -28,9 +31,16 @@ def pose(*values: Any) -> Pose:
 
 
 def truth(value: Any) -> bool:
-    if value is True or value is False:
+    """A condition: a boolean, or a number that is not 0."""
+    if type(value) is bool or type(value) is int or type(value) is float:
         return bool(value)
-    raise ProgramError(f"type error: {shown(value)} is not a boolean")
+    raise ProgramError(f"type error: {shown(value)} is neither a boolean nor a number")
+
+
+def boolean(value: Any, what: str) -> bool:
+    if type(value) is not bool:
+        raise ProgramError(f"{what} = {shown(value)}: must be True or False")
+    return value
 
 
 def number(value: Any, what: str) -> float:
@@ -96,9 +106,37 @@ def operand(value: Any) -> Any:
 
 
 def add(a: Any, b: Any) -> Any:
-    if isinstance(a, str) and isinstance(b, str):
-        return concatenated(a, b)
-    return checked(operand(a) + operand(b))
+    return concatenated(a, b) if isinstance(a, str) and isinstance(b, str) else _by_item(operator.add, a, b)
+
+
+def subtract(a: Any, b: Any) -> Any:
+    return _by_item(operator.sub, a, b)
+
+
+def _by_item(operation: Callable[[Any, Any], Any], a: Any, b: Any) -> Any:
+    """Two numbers, or two lists of numbers of one length. Poses are not lists here: a robot has pose_add for them."""
+    if type(a) is list and type(b) is list:
+        if len(a) != len(b) or len(a) > LONGEST_LIST:
+            raise ProgramError(
+                f"type error: lists of {len(a)} and {len(b)} numbers: must have the same length, at most {LONGEST_LIST}"
+            )
+        return [checked(operation(operand(x), operand(y))) for x, y in zip(a, b, strict=True)]
+    return checked(operation(operand(a), operand(b)))
+
+
+def multiply(a: Any, b: Any) -> Any:
+    return _scaled(operator.mul, b, a) if type(b) is list else _scaled(operator.mul, a, b)
+
+
+def divide(a: Any, b: Any) -> Any:
+    return _scaled(operator.truediv, a, b)
+
+
+def _scaled(operation: Callable[[Any, Any], Any], a: Any, factor: Any) -> Any:
+    """A number, or each of a list of numbers."""
+    if type(a) is list and len(a) <= LONGEST_LIST:
+        return [checked(operation(operand(x), operand(factor))) for x in a]
+    return checked(operation(operand(a), operand(factor)))
 
 
 def concatenated(a: str, b: str) -> str:
@@ -121,9 +159,9 @@ OPERATORS = {  # by the names that the compiled text uses
     ".put": put,
     ".pose": pose,
     ".+": add,
-    ".-": lambda a, b: checked(operand(a) - operand(b)),
-    ".*": lambda a, b: checked(operand(a) * operand(b)),
-    "./": lambda a, b: operand(a) / operand(b),
+    ".-": subtract,
+    ".*": multiply,
+    "./": divide,
     ".%": lambda a, b: operand(a) % operand(b),
     ".<": lambda a, b: operand(a) < operand(b),
     ".>": lambda a, b: operand(a) > operand(b),
