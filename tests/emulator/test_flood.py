@@ -2,6 +2,7 @@
 
 import os
 import socket
+import struct
 import threading
 import time
 from collections.abc import Iterator
@@ -48,6 +49,63 @@ def processor_time(emulator: EmulatorProcess) -> float:
     assert emulator.process is not None
     fields = Path(f"/proc/{emulator.process.pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+READER = """
+def reader():
+  socket_open("127.0.0.1", {port}, "flood")
+  socket_open("127.0.0.1", {port}, "silence")
+  thread wait():
+    socket_read_binary_integer(1, "silence", 0)
+  end
+  run wait()
+  count = 0
+  while True:
+    received = socket_read_binary_integer(30, "flood", 0)
+    count = count + received[0]
+    write_output_integer_register(5, count)
+    write_output_integer_register(6, received[30])
+  end
+end
+"""
+
+
+def test_a_flood_on_a_socket_that_a_program_opened_leaves_time_for_every_cycle(connect, emulator) -> None:
+    """Before the others: what they have sent is still read for a while, and a program in it would replace this one."""
+    client = connect()
+    client.outputs(["timestamp", "output_int_register_5", "output_int_register_6"])
+    client.start()
+    with socket.create_server(("127.0.0.1", 0)) as listener, socket.create_connection((emulator.host, 30001)) as script:
+        listener.settimeout(5.0)
+        script.sendall(READER.format(port=listener.getsockname()[1]).encode())
+        connection, _ = listener.accept()
+        silent, _ = listener.accept()
+        with connection, silent:
+            connection.settimeout(0.2)
+            sender = threading.Thread(target=_fill, args=(connection, struct.pack(">30i", *range(30)) * 1000))
+            sender.start()
+            while client.state()["output_int_register_6"] != 29:
+                pass
+            begin, first = processor_time(emulator), client.state()
+            for _ in range(STATES):
+                last = client.state()
+            end = processor_time(emulator)
+            emulator.dashboard("stop")
+            sender.join()
+    assert last["timestamp"] - first["timestamp"] == pytest.approx(STATES * 0.002)
+    assert last["output_int_register_5"] > first["output_int_register_5"]
+    assert (end - begin) / STATES < 0.95 * 0.002
+
+
+def _fill(connection: socket.socket, data: bytes) -> None:
+    """Until the program has closed its end."""
+    while True:
+        try:
+            connection.sendall(data)
+        except TimeoutError:  # it is full; the rest of the integers is shifted, which nobody looks at
+            pass
+        except OSError:
+            return
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,7 @@ class Connection:
 
     def __init__(self, box: Controller, name: str) -> None:
         self.box, self.name = box, name
+        self.host: str | None = None  # the client's IP address
         self.paid = 0.0  # [s] monotonic time at which the work for it is within its share
         self.out = bytearray()
         self.closing = False  # after the rest has been sent
@@ -203,7 +204,7 @@ class ScriptConnection(Connection):
             self.closing = True
 
     def program(self, text: str) -> None:
-        self.box.program.upload(text, client=self)
+        self.box.program.upload(text, client=self, sender=self.host)
 
     def closed(self) -> None:
         if self._programs:

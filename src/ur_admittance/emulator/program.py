@@ -6,7 +6,7 @@ A program is URScript that is executed (urscript/), or ur_rtde's control program
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ur_admittance.emulator.arm import Arm
 from ur_admittance.emulator.limits import ProgramError
@@ -45,6 +45,11 @@ class DigitalIO(Protocol):
     digital_outputs: int
 
 
+class Upload(NamedTuple):
+    text: str
+    sender: str | None  # IP address; None: from the disk
+
+
 class Program:
     def __init__(
         self, arm: Arm, safety: Safety, inputs: Inputs, outputs: Outputs, io: DigitalIO, period: float
@@ -65,8 +70,9 @@ class Program:
         # started, stopped, paused, compile error, runtime error, textmsg, popup; text, line, column
         self.on_event: Callable[[str, str, int, int], None] = lambda event, text, line, column: None
         self._starting = 0
-        self._waiting: dict[object, deque[str]] = {}  # by client; the first one is next
+        self._waiting: dict[object, deque[Upload]] = {}  # by client; the first one is next
         self._loading: Iterator[int] | None = None  # the one that is compiled now
+        self.cut = False  # the network is dead
 
     @property
     def streams(self) -> bool:
@@ -86,7 +92,7 @@ class Program:
 
     # life
 
-    def upload(self, text: str, client: object = None) -> None:
+    def upload(self, text: str, client: object = None, sender: str | None = None) -> None:
         """A complete program arrived: it starts in one of the next cycles. Clients take turns: one that sends many
         delays its own."""
         secondary = _is_secondary(text)
@@ -97,19 +103,19 @@ class Program:
         elif len(waiting := self._waiting.setdefault(client, deque())) >= UPLOADS:
             self.log("script", f"program refused: {UPLOADS} programs of this client wait already")
         else:
-            waiting.append(text)
+            waiting.append(Upload(text, sender))
 
-    def _next(self) -> str:
+    def _next(self) -> Upload:
         client = next(iter(self._waiting))
         waiting = self._waiting.pop(client)
-        text = waiting.popleft()
+        upload = waiting.popleft()
         if waiting:
             self._waiting[client] = waiting  # behind the others
-        return text
+        return upload
 
-    def _load(self, text: str) -> Iterator[int]:
+    def _load(self, upload: Upload) -> Iterator[int]:
         """The program replaces the one that runs, unless it does not compile. A secondary one runs at once."""
-        secondary = _is_secondary(text)
+        text, secondary = upload.text, _is_secondary(upload.text)
         body: Body
         try:
             if is_rtde_control(text):
@@ -117,7 +123,7 @@ class Program:
             elif len(text) > LONGEST:
                 raise ProgramError(f"a program of {len(text)} characters: must be at most {LONGEST}")
             else:
-                body = ScriptRun(self, secondary)
+                body = ScriptRun(self, secondary, upload.sender)
                 yield from body.load(text)
         except ProgramError as error:
             self.tell("compile error", str(error), error.line, error.column)

@@ -120,7 +120,7 @@ class Server:
     def _send_all(self) -> None:
         self._obey_requests()
         self.box.state_sent = time.monotonic()
-        cut = self.box.state_sent < self._cut_until
+        cut = self.box.program.cut = self.box.state_sent < self._cut_until
         for client, connection in list(self._clients.items()):
             connection.cycle()
             if cut:
@@ -180,9 +180,10 @@ class Server:
         client.setblocking(False)
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         name = f"{kind.__name__.removesuffix('Connection').lower()} {address[0]}:{address[1]}"
-        self._clients[client] = kind(self.box, name)
+        connection = self._clients[client] = kind(self.box, name)
+        connection.host = address[0]
         self.box.counters["connections"] += 1
-        self._send(client, self._clients[client])
+        self._send(client, connection)
 
     def _receive(self, client: socket.socket) -> None:
         connection = self._clients[client]

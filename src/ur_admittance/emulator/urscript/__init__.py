@@ -21,6 +21,6 @@ cycle, fewer of long ones.
     expressions.py  expressions as nodes of Python's syntax tree
     statements.py   statements, functions, the whole program; compiled by Python
     values.py       values and operators; what a function accepts
-    motion_functions.py, functions.py    the built-in functions
+    motion_functions.py, socket_functions.py, functions.py    the built-in functions
     run.py          threads, the time a program may use; one control cycle
 """

@@ -11,7 +11,7 @@ import numpy as np
 
 from ur_admittance.emulator.limits import ProgramError
 from ur_admittance.emulator.motions import joints_for
-from ur_admittance.emulator.urscript.motion_functions import MotionFunctions
+from ur_admittance.emulator.urscript.socket_functions import SocketFunctions
 from ur_admittance.emulator.urscript.values import (
     Array,
     Pose,
@@ -39,8 +39,7 @@ NOT_EMULATED = """
     force_mode end_force_mode force_mode_set_damping force_mode_set_gain_scaling freedrive_mode get_freedrive_status
     teach_mode end_teach_mode screw_driving end_screw_driving movec movep servoc direct_torque tool_contact
     enable_external_ft_sensor ft_rtde_input_enable path_offset_enable path_offset_set interpreter_mode optimovej
-    optimovel socket_open socket_close socket_send_int socket_read_binary_integer
-    socket_send_string socket_send_byte socket_send_line socket_read_string socket_read_byte_list
+    optimovel socket_send_string socket_send_byte socket_send_line socket_read_string socket_read_byte_list
     socket_read_ascii_float socket_read_line socket_get_var socket_set_var rpc_factory modbus_add_signal
     modbus_get_signal_status modbus_set_output_register set_gravity set_payload_mass set_payload_cog
     get_target_payload_cog get_target_payload_inertia get_joint_torques get_actual_joint_positions_history
@@ -71,7 +70,7 @@ def _refusal(name: str) -> Callable[..., None]:
     return refuse
 
 
-class Functions(MotionFunctions):
+class Functions(SocketFunctions):
     """Every public method is a function of the language, with the names of its parameters."""
 
     # settings

@@ -9,6 +9,7 @@ from ur_admittance.emulator.limits import ProgramError
 from ur_admittance.emulator.motions import ServoJ, SpeedJ, SpeedL
 from ur_admittance.emulator.urscript.expressions import function_name
 from ur_admittance.emulator.urscript.functions import function_table
+from ur_admittance.emulator.urscript.socket_functions import Line
 from ur_admittance.emulator.urscript.statements import SOURCE, Work, compile_script
 from ur_admittance.emulator.urscript.values import OPERATORS, shown
 
@@ -32,8 +33,10 @@ class Thread:
 class ScriptRun:
     """One program or, as ``secondary``, one that runs beside it within a single cycle."""
 
-    def __init__(self, program: "Program", secondary: bool = False) -> None:
+    def __init__(self, program: "Program", secondary: bool = False, sender: str | None = None) -> None:
         self.program, self.secondary = program, secondary
+        self.sender = sender  # IP address of the client that sent the program; None: from the disk
+        self.sockets: dict[str, Line] = {}
         self.name = ""
         self.mover: Thread | None = None  # who controls the arm
         self.turns = 0
@@ -87,6 +90,8 @@ class ScriptRun:
     def close(self) -> None:
         for thread in self._threads:
             thread.steps.close()
+        for line in self.sockets.values():
+            line.close()
 
     def streamed(self, values: dict[str, Any]) -> bool:
         """Does this data package carry a command that is due in every cycle?"""
@@ -97,6 +102,11 @@ class ScriptRun:
         return bool(self.program.watchdogs) and isinstance(self.program.arm.motion, SpeedJ | SpeedL | ServoJ)
 
     # what the compiled text calls
+
+    def busy(self, turns: int) -> bool:
+        """Spend the time of these turns; is half of what a cycle has gone?"""
+        self.turns += turns
+        return 2 * self.turns > TURNS
 
     def _spend(self, turns: int) -> None:
         self.turns += turns
