@@ -208,6 +208,12 @@ def test_a_bare_line_runs_and_so_does_the_program_after_it(box: Box) -> None:
     assert box.outputs.doubles[3] == 2.5
 
 
+def test_settings_of_a_program_can_be_read_back(box: Box) -> None:
+    box.execute("def f():\n  set_tool_voltage(24.0)\n  set_tcp(p[0, 0, 0.1, 0, 0, 0])\n  end_freedrive_mode()\nend\n")
+    assert (box.values["tool_output_voltage"], box.values["tcp_offset"][2]) == (24, 0.1)
+    assert box.program.runtime_state == STOPPED, box.lines
+
+
 def test_neither_a_secondary_nor_a_wrong_program_ends_the_one_that_runs(box: Box) -> None:
     box.execute(DIRECT)
     box.send(1, [0.1] * 6)
@@ -337,6 +343,23 @@ def test_speedj_without_acceleration_keeps_the_speed_for_its_time(box: Box) -> N
     assert (box.program.runtime_state, box.arm.target_speed.any()) == (STOPPED, False)
 
 
+@pytest.mark.parametrize("slider", [1.0, 0.25, 0.3, 0.77])
+def test_the_speed_slider_stretches_the_time_of_speedj_not_its_distance(box: Box, slider: float) -> None:
+    """As UR's test of splines expects it: a step of one cycle takes four at 25 %."""
+    box.safety.slider = box.safety.fraction = slider
+    begin = box.arm.q_set[5]
+    steps = "  i = 0\n  while i < 100:\n    speedj([0, 0, 0, 0, 0, 0.05], 30, 0.002)\n    i = i + 1\n  end\n"
+    box.execute(
+        f"def f():\n{steps}  write_output_float_register(5, get_target_joint_positions()[5])\n  stopj(10)\nend\n", 0
+    )
+    cycles = 0
+    while not box.outputs.doubles[5] and cycles < 1000:
+        box.run(1)
+        cycles += 1
+    assert cycles == pytest.approx(100 / slider, abs=3)
+    assert box.outputs.doubles[5] - begin == pytest.approx(0.05 * 100 * 0.002, abs=2e-4)
+
+
 def test_a_long_program_is_compiled_beside_the_one_that_runs_a_little_in_each_cycle(box: Box) -> None:
     box.execute(DIRECT)
     text = "".join(f"  def f{i}(a, b=1):\n    return [a, b] * {i}\n  end\n" for i in range(1000))
@@ -415,6 +438,8 @@ def test_scopes_threads_loops_and_arithmetic_follow_the_manual(box: Box) -> None
         ("speedj([0, 0, 0, 0, 0, 0], 0)\n", "runtime error: a = 0: must be > 0"),
         ("speedj([0, 0, 0, 0, 0, 0], -1, 0.1)\n", "runtime error: a = -1: must be > 0"),
         ("kill 1\n", "runtime error: type error: 1 is not a thread"),
+        ("set_tool_voltage(5)\n", "runtime error: voltage = 5 V: must be 0, 12 or 24 V"),
+        ("freedrive_mode()\n", "runtime error: freedrive_mode is not emulated"),
         ("get_list_length(3)\n", "runtime error: type error: 3 is not a list"),
         ("x = 1 / 0\n", "runtime error: division by zero (line 1)"),
         ("x = [1, 2][2]\n", "runtime error: index 2 is outside a list of 2"),

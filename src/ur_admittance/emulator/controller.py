@@ -57,6 +57,7 @@ class Controller:
         self.program.on_event = self._report_program
         self.digital_inputs = self.digital_outputs = 0  # bit by bit: 8 standard, 8 configurable, 2 of the tool
         self.analog_outputs = [0.0, 0.0]
+        self.tool_voltage = 0  # [V]
         self.trace: deque[int] = deque(maxlen=TRACE_LENGTH)  # cycle in which each streamed command was seen
         self.delays: deque[float] = deque(maxlen=TRACE_LENGTH)  # [s] from the last state to each of them
         self.state_sent = 0.0  # [s] monotonic time

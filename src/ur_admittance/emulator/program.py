@@ -38,11 +38,12 @@ class Body(Protocol):
     def streams(self) -> bool: ...
 
 
-class DigitalIO(Protocol):
-    """One bit per wire: 8 standard, 8 configurable, 2 of the tool."""
+class InputsOutputs(Protocol):
+    """Digital ones: one bit per wire, 8 standard, 8 configurable, 2 of the tool."""
 
     digital_inputs: int
     digital_outputs: int
+    tool_voltage: int  # [V] of the tool's supply
 
 
 class Upload(NamedTuple):
@@ -52,7 +53,7 @@ class Upload(NamedTuple):
 
 class Program:
     def __init__(
-        self, arm: Arm, safety: Safety, inputs: Inputs, outputs: Outputs, io: DigitalIO, period: float
+        self, arm: Arm, safety: Safety, inputs: Inputs, outputs: Outputs, io: InputsOutputs, period: float
     ) -> None:
         self.arm, self.safety, self.inputs, self.outputs, self.io, self.period = (
             arm,

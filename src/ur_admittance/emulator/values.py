@@ -70,6 +70,7 @@ def _state(box: "Controller") -> dict[str, Callable[[], Any]]:
         "actual_configurable_digital_input_bits": lambda: box.digital_inputs >> 8 & 0xFF,
         "actual_digital_output_bits": lambda: box.digital_outputs,
         "actual_configurable_digital_output_bits": lambda: box.digital_outputs >> 8 & 0xFF,
+        "tool_output_voltage": lambda: box.tool_voltage,
         "standard_analog_output0": lambda: box.analog_outputs[0],
         "standard_analog_output1": lambda: box.analog_outputs[1],
         "joint_position_deviation_ratio": lambda: box.arm.following_error / safety.following_limit,

@@ -43,10 +43,10 @@ NOT_EMULATED = """
     socket_read_ascii_float socket_read_line socket_get_var socket_set_var rpc_factory modbus_add_signal
     modbus_get_signal_status modbus_set_output_register set_gravity set_payload_mass set_payload_cog
     get_target_payload_cog get_target_payload_inertia get_joint_torques get_actual_joint_positions_history
-    get_target_waypoint get_tool_accelerometer_reading is_within_safety_limits set_tool_voltage
-    set_tool_communication set_standard_analog_out get_standard_analog_in set_flag get_flag pose_add pose_sub
-    pose_dist point_dist interpolate_pose wrench_trans rotvec2rpy rpy2rotvec random to_num str_at str_empty str_find
-    str_len str_sub integer_to_binary_list binary_list_to_integer time powerdown"""
+    get_target_waypoint get_tool_accelerometer_reading is_within_safety_limits set_tool_communication
+    set_standard_analog_out get_standard_analog_in set_flag get_flag pose_add pose_sub pose_dist point_dist
+    interpolate_pose wrench_trans rotvec2rpy rpy2rotvec random to_num str_at str_empty str_find str_len str_sub
+    integer_to_binary_list binary_list_to_integer time powerdown"""
 MATHS: dict[str, Callable[[float], float]] = {
     name: getattr(math, name) for name in ("sqrt", "sin", "cos", "tan", "asin", "acos", "atan", "floor", "ceil")
 } | {"d2r": math.radians, "r2d": math.degrees, "log": math.log}
@@ -182,6 +182,11 @@ class Functions(SocketFunctions):
     def _set_output(self, wires: range, n: Any, b: Any) -> None:
         bit, io = wires[integer(n, "n", len(wires))], self._program.io
         io.digital_outputs = io.digital_outputs & ~(1 << bit) | boolean(b, "b") << bit
+
+    def set_tool_voltage(self, voltage: Any) -> None:
+        if number(voltage, "voltage") not in (0, 12, 24):
+            raise ProgramError(f"voltage = {shown(voltage)} V: must be 0, 12 or 24 V")
+        self._program.io.tool_voltage = int(voltage)
 
     def get_standard_digital_in(self, n: Any) -> bool:
         return self._input(STANDARD, n)

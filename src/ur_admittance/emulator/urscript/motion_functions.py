@@ -24,6 +24,7 @@ class MotionFunctions:
 
     def __init__(self, program: "Program", run: "ScriptRun") -> None:
         self._program, self._run, self._arm = program, run, program.arm
+        self._ahead = 0.0  # [s] by which the last speedj ended late: a cycle has one motion
 
     # time
 
@@ -102,11 +103,16 @@ class MotionFunctions:
         yield from self._moving(self._speed(motion, number(t, "t")))
 
     def _speed(self, motion: SpeedJ | SpeedL, t: float) -> Iterator[None]:
-        """For t seconds; without t until the speed is reached."""
-        self._arm.start(motion)
-        yield from self._wait(t, at_least=1)
-        while t <= 0.0 and self._arm.motion is motion and not self._reached(motion):
+        """For t seconds of the arm's time, which the speed slider stretches; without t until the speed is reached."""
+        arm, period = self._arm, self._program.period
+        passed = self._ahead if isinstance(arm.motion, SpeedJ | SpeedL) else 0.0
+        arm.start(motion)
+        while True:
             yield
+            passed += arm.scaling * period
+            if passed >= t - 1e-9 if t > 0.0 else arm.motion is not motion or self._reached(motion):
+                break
+        self._ahead = min(passed - t, period) if t > 0.0 else 0.0
 
     def _reached(self, motion: SpeedJ | SpeedL) -> bool:
         if isinstance(motion, SpeedJ):
