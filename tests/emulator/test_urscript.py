@@ -415,6 +415,12 @@ def test_scopes_threads_loops_and_arithmetic_follow_the_manual(box: Box) -> None
             "def f():\n  def g(a, b=1):\n  end\n  g()\nend\n",
             "compile error: g does not take these 0 arguments (line 4)",
         ),
+        ("def f():\n  def g(a=1 / 0):\n  end\nend\n", "compile error: a default value: division by zero"),
+        (
+            "def f():\n" + "\n # x\n" * 2500 + "  fly()\nend\n",
+            "compile error: compile_error_name_not_found:fly: (line 5002)",
+        ),
+        ("def f(a=1):\nend\n", "compile error: syntax error at 'def': a program has no parameters"),
         ("def f():\n  def g(a, b=1):\n  end\n  g(1, b=2)\nend\n", "compile error: g does not take these 2 arguments"),
         ("x = 1" + " + 1" * 2000 + "\n", "compile error: a statement of more than 2000 words"),
         ("x = 1 # " + "x" * 65536 + "\n", "compile error: a program of 65545 characters: must be at most 65536"),

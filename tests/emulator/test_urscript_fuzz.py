@@ -14,7 +14,7 @@ from ur_admittance.simulation import World
 FUNCTIONS = sorted(name for name in dir(Functions) if not name.startswith("_"))
 SIGNS = ["==", "!=", "<", ">=", "+", "-", "*", "/", "%", "(", ")", "[", "]", ",", ":", "=", "p[", "\n", "#"]
 OPERATORS = ["+", "-", "*", "/", "%", "<", "==", "and", "or", "xor"]
-BLOCKS = ["while {}:", "if {}:", "def f():", "thread t():"]
+BLOCKS = ["while {}:", "if {}:", "def f():", "def f(x, y={}):", "thread t():"]
 ATOMS = ["0", "1", "2147483647", "1e308", "-0.5", "True", "'a'", "x", "y", "p[0,0,0,0,0,0]", "[0,0,0,0,0,0]", "[]"]
 
 words = st.lists(st.sampled_from([*sorted(KEYWORDS), *SIGNS, *ATOMS, *FUNCTIONS, "f", "t"]), max_size=40).map(" ".join)
@@ -39,7 +39,7 @@ SIMPLE = [
     "x = run t()",
     "kill x",
 ]
-SIMPLE += ["join x", "break", "continue", "sync()", "halt", "f()", "enter_critical"]
+SIMPLE += ["join x", "break", "continue", "sync()", "halt", "f()", "f(1)", "enter_critical"]
 statements = st.recursive(
     st.tuples(st.sampled_from(SIMPLE), values).map(lambda s: s[0].format(s[1])),
     lambda inner: st.tuples(st.sampled_from(BLOCKS), values, inner, inner).map(

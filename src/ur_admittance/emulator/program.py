@@ -119,7 +119,7 @@ class Program:
         text, secondary = upload.text, _is_secondary(upload.text)
         body: Body
         try:
-            if is_rtde_control(text):
+            if is_rtde_control(text) and not secondary:
                 body = RtdeControl(self, text)
             elif len(text) > LONGEST:
                 raise ProgramError(f"a program of {len(text)} characters: must be at most {LONGEST}")

@@ -54,8 +54,11 @@ class ScriptRun:
             ".halt": _halt,
         }
         namespace |= {function_name(name): function for name, function in functions.items()}
-        for code in script.codes:
-            exec(code, namespace)
+        try:
+            for code in script.codes:
+                exec(code, namespace)
+        except ArithmeticError as error:
+            raise ProgramError(f"a default value: {error}") from None
         self.current = Thread(namespace[script.entry]())
         self._threads = [self.current]
 

@@ -12,7 +12,7 @@ from ur_admittance.emulator.urscript.expressions import BuiltIn, Call, Expressio
 from ur_admittance.emulator.urscript.text import KEYWORDS, Token
 
 SOURCE = "<urscript>"
-WORDS_PER_CHECK = 4  # of a call take about as long to read
+WORDS_PER_CHECK = 4  # reading them takes as long as checking one call
 WORDS_PER_TURN = 50  # of a loop's body or a function: a longer one takes the time of several turns
 
 T = TypeVar("T")
@@ -78,6 +78,8 @@ class Parser(Expressions):
             outermost = self.functions["script"] = self.scope
             outermost.body = yield from self._block()
         self._skip_lines()
+        if outermost.parameters:
+            self.fail(outermost.start, "a program has no parameters")
         if self.next.kind != "end of text":
             self.fail(self.next, "expected the end of the program")
         for made in self.calls:

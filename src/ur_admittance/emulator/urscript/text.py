@@ -12,7 +12,7 @@ KEYWORDS |= {"global", "local", "and", "or", "not", "xor", "True", "False", "ent
 KEYWORDS |= {"None"}  # Python's: no name of a variable
 TOKEN = re.compile(
     r"""(?P<space>[ \t\r]+|\#[^\n]*)
-      | (?P<line>\n)
+      | (?P<line>(?:\n[ \t\r]*(?:\#[^\n]*)?)+)
       | (?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)
       | (?P<name>[A-Za-z_]\w*)
       | (?P<string>"[^"\n]*"|'[^'\n]*')
@@ -43,9 +43,9 @@ def tokens(text: str) -> Iterator[Token]:
             last = match.group()
             open_brackets = max(0, open_brackets + (last in ("(", "[")) - (last in (")", "]")))
             yield Token(str(match.lastgroup), last, line, i - start + 1)
+        if match.lastgroup == "line":  # with the empty ones and comments that follow
+            line, start = line + match.group().count("\n"), i + match.group().rindex("\n") + 1
         i = match.end()
-        if match.lastgroup == "line":
-            line, start = line + 1, i
     yield Token("line", "\n", line, i - start + 1)
     yield Token("end of text", "", line, i - start + 1)
 
