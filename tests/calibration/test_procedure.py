@@ -94,6 +94,22 @@ def test_calibration_file_is_included_by_a_parameter_file(tmp_path, parameters):
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 
+@pytest.mark.parametrize(
+    ("line", "refusal"),
+    [
+        ("bias: [1000000.0, 0, 0, 0, 0, 0]", r"sensor.bias\[0\] = 1000000 N: must be -1000 to 1000"),
+        ("rotation: [0, 0, 100.0]", r"sensor.rotation\[2\] = 100 rad: must be <= 6.2832"),
+    ],
+)
+def test_a_calibration_that_no_sensor_gives_is_refused_with_its_place(tmp_path, line, refusal):
+    file = tmp_path / "calibration.yaml"
+    bias = "" if line.startswith("bias") else "      bias: [0, 0, 0, 0, 0, 0]\n"
+    file.write_text(f"/**:\n  ros__parameters:\n    sensor:\n      {line}\n{bias}    tool:\n      mass: 1.0\n")
+    for load in (load_parameters, lambda path: with_calibration(Parameters(), path)):
+        with pytest.raises(ParameterError, match=rf"calibration.yaml:4: {refusal}"):
+            load(file)
+
+
 def test_included_files_are_refused_with_the_place_of_the_mistake(tmp_path):
     mine, other = tmp_path / "mine.yaml", tmp_path / "other.yaml"
     mine.write_text("/**:\n  ros__parameters:\n    include: other.yaml\n")

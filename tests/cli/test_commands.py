@@ -55,7 +55,7 @@ def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
         (["sim"], "which scenario?"),
         (["sim", "nonsense"], "scenario 'nonsense' is unknown"),
         (["sim", "push", "--robot", "ur99"], "ur99"),
-        (["sim", "push", "--set", "admittance.mass=-1"], "admittance.mass[0] = -1 kg: must be > 0"),
+        (["sim", "push", "--set", "admittance.mass=-1"], "admittance.mass[0] = -1 kg: must be >= 0.001"),
         (["sim", "push", "--set", "admittance.masss=1"], "admittance.mass"),
         (["sim", "push", "--set", "mass=4"], "the nearest known name is admittance.mass"),
         (["sim", "push", "--option", "stiffness=300"], "are changed with --set"),

@@ -66,7 +66,8 @@ def test_the_parameters_are_listed_in_full_at_any_width(shown, width):
 
 
 def test_parameters_are_found_by_a_word_of_their_help(shown):
-    mass = "admittance.mass = 8 8 8 0.8 0.8 0.8 [kg, kg m2]\n    6 numbers > 0; virtual mass M that the hand feels\n"
+    head = "admittance.mass = 8 8 8 0.8 0.8 0.8 [kg, kg m2]\n"
+    mass = head + "    6 numbers >= 0.001; virtual mass M that the hand feels\n"
     assert shown("ur-admittance params", "--find", "Virtual Mass") == mass
 
 

@@ -35,7 +35,7 @@ CHANGES = st.fixed_dictionaries(
         "base_link": NAMES,
         "control_frame": st.sampled_from(["base", "tcp", "task"]),
         "control_rate": st.floats(125, 1000) | st.integers(125, 1000),
-        "admittance.mass": numbers(0, 1e6, 6),
+        "admittance.mass": numbers(1e-3, 1e6, 6),
         "admittance.damping": or_unset(6),
         "admittance.enabled_axes": SWITCHES,
         "admittance.desired_wrench": numbers(-1e6, 1e6, 6),
@@ -43,7 +43,7 @@ CHANGES = st.fixed_dictionaries(
         "workspace.min": or_unset(3).map(lambda box: box and [v and v - 4 for v in box]),
         "workspace.max": or_unset(3),
         "joint_limits.velocity": or_unset(6),
-        "tool.tcp": numbers(-3, 3, 6),
+        "tool.tcp": numbers(-2, 2, 6),
         "sensor.sign": st.sampled_from([1, -1]),
         "dynamic_parameters": st.booleans(),
     },
@@ -123,7 +123,7 @@ def test_a_node_takes_the_general_section_and_its_own_last():
 
 
 REFUSED = [
-    (HEAD + "    admittance:\n      mass: [8, 8, -1, 1, 1, 1]\n", "f.yaml:4: admittance.mass[2] = -1 kg: must be > 0"),
+    (HEAD + "    admittance:\n      mass: [8, 8, -1, 1, 1, 1]\n", "f.yaml:4: admittance.mass[2] = -1 kg: must be >= 0.001"),
     (HEAD + "    control_rate: fast\n", "f.yaml:3: control_rate = 'fast' Hz: must be a number >= 125 and <= 1000"),
     (HEAD + "    admittance:\n", "f.yaml:3: admittance is a group of parameters: give its members, such as admittance.mass"),
     (HEAD + "\n    max_froce: 3\n", "f.yaml:4: max_froce is not a parameter; the nearest known name is safety.max_force"),

@@ -143,6 +143,24 @@ def test_limits_wider_than_the_arm_are_refused_and_the_record_is_untouched(chang
     assert record == before
 
 
+@pytest.mark.parametrize("pi", [3.14, 3.142, 3.1416, 3.14159265])
+def test_a_rounded_pi_is_the_limit_of_the_arm_and_never_a_wider_one(pi):
+    model, turn = robot_model("ur5e"), 6.283 if pi == 3.142 else 2 * pi
+    ends = [turn, turn, pi, turn, turn, turn]
+    lower = [-end for end in ends]
+    limits = {"velocity": [pi] * 6, "position_lower": lower, "position_upper": ends}
+    record = filled({f"joint_limits.{name}": value for name, value in limits.items()})
+    np.testing.assert_array_equal(record["joint_velocity"], np.minimum(pi, model.velocity))
+    np.testing.assert_array_equal(record["joint_upper"], np.minimum(ends, model.upper))
+    np.testing.assert_array_equal(record["joint_lower"], np.maximum(lower, model.lower))
+
+
+def test_a_range_that_rounding_alone_leaves_open_is_refused():
+    change = {"joint_limits.position_lower": [3.1417] * 6, "joint_limits.position_upper": [3.142] * 6}
+    with pytest.raises(ParameterError, match=r"position_upper\[2\]"):
+        filled(change)
+
+
 def test_a_ur_keeps_a_margin_to_a_straight_elbow_and_an_arm_without_such_an_elbow_has_none():
     record, model = new(PARAMS)[0], robot_model("ur5e")
     fill(record, Parameters(), model)

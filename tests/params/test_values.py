@@ -51,13 +51,14 @@ def test_changing_cutoff_or_coefficient_replaces_the_other():
 
 
 REFUSED = [
-    ({"admittance.mass": [8, 8, -1, 1, 1, 1]}, "admittance.mass[2] = -1 kg: must be > 0"),
-    ({"admittance.mass": [8, 8, 8, 1, 1, 0.0]}, "admittance.mass[5] = 0 kg m2: must be > 0"),
+    ({"admittance.mass": [8, 8, -1, 1, 1, 1]}, "admittance.mass[2] = -1 kg: must be >= 0.001"),
+    ({"admittance.mass": [8, 8, 8, 1, 1, 0.0]}, "admittance.mass[5] = 0 kg m2: must be >= 0.001"),
     ({"admittance.mass": [8, NAN, 8, 1, 1, 1]}, "admittance.mass[1] = nan kg: must be a finite number"),
     ({"admittance.desired_wrench": [0, 0, 0, 0, -INF, 0]}, "admittance.desired_wrench[4] = -inf Nm: must be a finite number"),
     ({"admittance.damping": [1, 1, 1, 1, 1, INF]}, "admittance.damping[5] = inf Nms/rad: must be a finite number"),
-    ({"admittance.mass": [8, 8]}, "admittance.mass = [8, 8] kg, kg m2 (2 values): must be 6 numbers > 0"),
-    ({"admittance.mass": 8}, "admittance.mass = 8 kg, kg m2: must be 6 numbers > 0"),
+    ({"admittance.mass": [8, 8]}, "admittance.mass = [8, 8] kg, kg m2 (2 values): must be 6 numbers >= 0.001"),
+    ({"admittance.mass": 8}, "admittance.mass = 8 kg, kg m2: must be 6 numbers >= 0.001"),
+    ({"admittance.mass": [1e-300] * 6}, "admittance.mass[0] = 1e-300 kg: must be >= 0.001"),
     ({"admittance.mass": [8, 8, 8, 1, 1, "1"]}, "admittance.mass[5] = '1' kg m2: must be a number"),
     ({"admittance.mass": [8, 8, 8, 1, 1, True]}, "admittance.mass[5] = true kg m2: must be a number"),
     ({"admittance.enabled_axes": [True, 1, True, True, True, True]}, "admittance.enabled_axes[1] = 1: must be true or false"),
@@ -74,6 +75,15 @@ REFUSED = [
     ({"admittance.filter_coefficient": 0}, "admittance.filter_coefficient = 0: must be > 0"),
     ({"sensor.sign": 0}, "sensor.sign = 0: must be 1 or -1"),
     ({"gravity": [0, 0, -1]}, "gravity = [0, 0, -1] m/s2: its norm must be 9.7 to 9.9 (turn it, don't scale it)"),
+    ({"sensor.bias": [0, 1e6, 0, 0, 0, 0]}, "sensor.bias[1] = 1000000 N: must be -1000 to 1000; check the unit"),
+    ({"second.bias": [0, 0, 0, 0, 0, -101]}, "second.bias[5] = -101 Nm: must be -100 to 100; check the unit"),
+    ({"sensor.rotation": [0, 100, 0]}, "sensor.rotation[1] = 100 rad: must be <= 6.2832"),
+    ({"second.rotation": [-90, 0, 0]}, "second.rotation[0] = -90 rad: must be >= -6.2832"),
+    ({"task_rotation": [0, 0, 180]}, "task_rotation[2] = 180 rad: must be <= 6.2832"),
+    ({"tool.tcp": [0, 0, 150, 0, 0, 0]}, "tool.tcp[2] = 150 m: must be -2 to 2; check the unit"),
+    ({"tool.tcp": [0, 0, 0.15, 0, 0, 90]}, "tool.tcp[5] = 90 rad: must be -6.2832 to 6.2832; check the unit"),
+    ({"sensor.position": [0, 0, 40]}, "sensor.position[2] = 40 m: must be -2 to 2; check the unit"),
+    ({"second.mass": 51}, "second.mass = 51 kg: must be at most 50; check the unit"),
     ({"base_link": "my base"}, "base_link = 'my base': must be a name of letters, digits, _ . / -"),
     ({"joints": list("aabcde")}, "joints = ['a', 'a', 'b', 'c', 'd', 'e']: must be six different names; a appears twice"),
     ({"dynamic_parameters": "yes"}, "dynamic_parameters = 'yes': must be true or false"),
@@ -107,7 +117,7 @@ def test_refusal_says_which_value_unit_and_what_is_allowed(change, sentence):
 
 
 def test_the_constructor_refuses_with_the_same_sentences():
-    with pytest.raises(ParameterError, match=r"^admittance\.mass\[0\] = 0 kg: must be > 0$"):
+    with pytest.raises(ParameterError, match=r"^admittance\.mass\[0\] = 0 kg: must be >= 0.001$"):
         Parameters(admittance={"mass": [0] * 6})
     with pytest.raises(ParameterError, match="foo is not a parameter"):
         Parameters(foo=1)

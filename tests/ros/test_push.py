@@ -78,7 +78,7 @@ def test_a_bad_value_is_refused_with_the_sentence_and_the_old_one_stays(arm):
     before = arm.client.parameter("admittance.mass")
     result = arm.client.set_parameter("admittance.mass", [8.0, 8.0, -1.0, 0.8, 0.8, 0.8])
     assert not result.successful
-    assert result.reason == "admittance.mass[2] = -1 kg: must be > 0"
+    assert result.reason == "admittance.mass[2] = -1 kg: must be >= 0.001"
     result = arm.client.set_parameter("max_linear_velocity", -0.5)
     assert result.reason == "max_linear_velocity = -0.5 m/s: must be > 0"
     result = arm.client.set_parameter("admittance.mas", 1.0)
@@ -123,7 +123,7 @@ def test_every_parameter_is_described_with_unit_and_range(arm):
     force, mass = arm.client.call(DescribeParameters, "/admittance_node/describe_parameters", request).descriptors
     assert "[N]" in force.description
     assert force.floating_point_range[0].from_value == 0.0
-    assert "6 numbers > 0" in mass.additional_constraints
+    assert "6 numbers >= 0.001" in mass.additional_constraints
 
 
 def test_zero_makes_the_present_reading_the_new_zero(arm):

@@ -16,7 +16,7 @@ from ur_admittance.calibration.readings import Array
 from ur_admittance.calibration.result import ToolCalibration
 from ur_admittance.errors import CalibrationError
 from ur_admittance.params import Parameters
-from ur_admittance.params.yaml import EVERY_NODE, SECTION, load_values
+from ur_admittance.params.yaml import EVERY_NODE, SECTION, changed_by_file, load_values
 
 SIMULATED = "simulation"  # sensor.source of a simulated arm
 BIAS_LINE = re.compile(r"^(\s*bias:\s*)\[[^\]]*\]", re.MULTILINE)
@@ -77,7 +77,7 @@ def with_calibration(parameters: Parameters, path: str | Path) -> Parameters:
     source, other = values.get("sensor.source"), parameters.sensor.source
     if source and other and source != other:
         raise CalibrationError(f"{path}: was made with sensor.source = {source}, not with {other}; calibrate again.")
-    return parameters.changed(values)
+    return changed_by_file(parameters, path)
 
 
 def zero_file(path: str | Path, change: Array) -> None:

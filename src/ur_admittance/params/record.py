@@ -16,7 +16,7 @@ PARALLEL = 1e-3  # 2.5 degrees, more than any calibrated arm is off
 TYPICAL_RESPONSE = 0.02  # [s] of a UR streaming joint speeds, assumed until it is measured
 LEAST_INTERNAL_MASS = 1.0 / 3.0  # a law with less inertia than this share would follow the noise of the sensor
 LEAD = 0.05  # [s]
-SLACK = 1e-9  # a limit copied from the model and back through a file is not a wider one
+SLACK = 5e-4  # [rad, rad/s] pi and 2 pi written with three digits are the model's limit, not a wider one
 
 
 def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
@@ -42,7 +42,7 @@ def _has_ur_elbow(model: RobotModel) -> bool:
 
 
 def _joint_limits(p: Parameters, model: RobotModel) -> tuple[Array, Array, Array]:
-    """The model's limits where the parameters give none; given ones must lie inside them."""
+    """The model's limits where the parameters give none; given ones must lie inside them, but for rounding."""
     given = p.joint_limits
     lower = _given_or(given.position_lower, model.lower)
     upper = _given_or(given.position_upper, model.upper)
@@ -54,11 +54,13 @@ def _joint_limits(p: Parameters, model: RobotModel) -> tuple[Array, Array, Array
             raise _wider("position_upper", i, upper[i], f"<= {model.upper[i]:.6g}", model)
         if velocity[i] > model.velocity[i] + SLACK:
             raise _wider("velocity", i, velocity[i], f"<= {model.velocity[i]:.6g}", model)
+    lower, upper = np.maximum(lower, model.lower), np.minimum(upper, model.upper)
+    for i in range(6):
         if not lower[i] < upper[i]:
             name = "position_upper" if given.position_upper else "position_lower"
             value, must = (upper[i], f"> {lower[i]:.6g}") if given.position_upper else (lower[i], f"< {upper[i]:.6g}")
             raise _wider(name, i, value, must, model)
-    return lower, upper, velocity * p.velocity_scale_factor
+    return lower, upper, np.minimum(velocity, model.velocity) * p.velocity_scale_factor
 
 
 def _wider(name: str, joint: int, value: float, must: str, model: RobotModel) -> Exception:

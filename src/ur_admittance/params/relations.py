@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_core import PydanticCustomError
 
+from ur_admittance.params.fields import TURN
+
 if TYPE_CHECKING:
     from ur_admittance.params.schema import Parameters
 
@@ -16,6 +18,8 @@ COEFFICIENT = "admittance.filter_coefficient"
 CUTOFF = "admittance.filter_cutoff_hz"
 LARGEST_MASS = 50.0  # [kg] the strongest arm carries 35
 LARGEST_LEVER = 1.0  # [m] centre of mass from the sensor; noise of a light tool made 2.6 m of it, in a published file
+LARGEST_BIAS = (1000.0, 100.0)  # [N, Nm] wrist sensors end at some hundreds of N: beyond, the scale is wrong
+LARGEST_OFFSET = 2.0  # [m] from the flange to the TCP or to a sensor
 SOURCE = re.compile(r"builtin|raw|external|simulation|netft:[^\s:/]+|robotiq:/\S+|(probe:)?/[A-Za-z0-9_/]+")
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 GRAVITY = (9.7, 9.9)  # [m/s2] more than the range on the surface of the Earth; catches (0, 0, -1)
@@ -67,14 +71,29 @@ def check_relations(p: "Parameters") -> "Parameters":
 
 
 def _check_tool(p: "Parameters") -> None:
-    if p.tool.mass > LARGEST_MASS:
-        raise refuse("tool.mass", p.tool.mass, f"must be at most {LARGEST_MASS:g}; check the unit")
-    lever = math.hypot(*p.tool.center_of_mass)
-    if lever > LARGEST_LEVER:
-        must = (
-            f"is {lever:.3g} m from the sensor, must be at most {LARGEST_LEVER:g}; calibrate again with a heavier tool"
-        )
-        raise refuse("tool.center_of_mass", p.tool.center_of_mass, must)
+    """What a person or a calibration measures on the arm: nothing beyond what can hang on a wrist."""
+    for group, carried in (("tool", p.tool), ("second", p.second)):
+        if carried.mass > LARGEST_MASS:
+            raise refuse(f"{group}.mass", carried.mass, f"must be at most {LARGEST_MASS:g}; check the unit")
+        lever = math.hypot(*carried.center_of_mass)
+        if lever > LARGEST_LEVER:
+            must = (
+                f"is {lever:.3g} m from the sensor, must be at most {LARGEST_LEVER:g}; calibrate again with a heavier "
+                "tool"
+            )
+            raise refuse(f"{group}.center_of_mass", carried.center_of_mass, must)
+    for group, sensor in (("sensor", p.sensor), ("second", p.second)):
+        _check_size(f"{group}.bias", sensor.bias, LARGEST_BIAS)
+        _check_size(f"{group}.position", sensor.position, (LARGEST_OFFSET, LARGEST_OFFSET))
+    _check_size("tool.tcp", p.tool.tcp, (LARGEST_OFFSET, TURN))
+
+
+def _check_size(name: str, values: tuple[float, ...], largest: tuple[float, float]) -> None:
+    """largest: of the first three, of the others."""
+    for i, value in enumerate(values):
+        most = largest[i // 3]
+        if abs(value) > most:
+            raise refuse(f"{name}[{i}]", value, f"must be {-most:g} to {most:g}; check the unit")
 
 
 def at_probe(p: "Parameters") -> bool:

@@ -13,8 +13,10 @@ from pydantic import ValidationError, model_validator
 from ur_admittance.model import JOINT_NAMES
 from ur_admittance.params import names, sentences
 from ur_admittance.params.fields import (
+    Angle,
     Braking,
     Group,
+    Mass,
     Moment,
     Name,
     Nearness,
@@ -39,7 +41,7 @@ COEFFICIENT_RATE_HZ = 500.0  # the loop rate that a filter coefficient refers to
 class Admittance(Group):
     """The law M a + D v + s K x = F_ext - F_des, per axis, and the conditioning of the wrench that drives it."""
 
-    mass: Six[Positive] = parameter((8.0,) * 3 + (0.8,) * 3, "kg, kg m2", "virtual mass M that the hand feels")
+    mass: Six[Mass] = parameter((8.0,) * 3 + (0.8,) * 3, "kg, kg m2", "virtual mass M that the hand feels")
     stiffness: Six[NotNegative] = parameter(
         (0.0,) * 6, "N/m, Nm/rad", "spring K towards the reference; 0: pushed, the axis moves and stays"
     )
@@ -164,7 +166,7 @@ class Box(Group):
 
     center: Three[Number] | None = parameter(None, "m", "centre of the box, base axes; unset: no box")
     size: Three[Positive] = parameter((0.1,) * 3, "m", "lengths of its edges")
-    rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the box in the base frame")
+    rotation: Three[Angle] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the box in the base frame")
     touchable: Switch = parameter(False, "-", "the tool may touch it, only the arm keeps clear; false: both keep clear")
 
 
@@ -227,7 +229,7 @@ class Parameters(Group):
         "axes of mass, damping, stiffness; tcp: of the reference pose; task: of task_rotation; "
         "normal: task axes with z along the estimated surface normal",
     )
-    task_rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the task axes in the base frame")
+    task_rotation: Three[Angle] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the task axes in the base frame")
     gravity: Three[Number] = parameter(
         (0.0, 0.0, -9.80665), "m/s2", "gravity in base axes; turn it for a tilted or ceiling-mounted base"
     )

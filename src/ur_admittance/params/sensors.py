@@ -1,13 +1,25 @@
 """Parameters of the force sensors and of the tool that hangs on them."""
 
-from ur_admittance.params.fields import Group, NotNegative, Number, Positive, Six, Switch, Text, Three, Two, parameter
+from ur_admittance.params.fields import (
+    Angle,
+    Group,
+    NotNegative,
+    Number,
+    Positive,
+    Six,
+    Switch,
+    Text,
+    Three,
+    Two,
+    parameter,
+)
 
 
 class Sensor(Group):
     source: Text = parameter("", "-", "builtin, raw, netft:ADDRESS, robotiq:DEVICE, a topic or probe:TOPIC; empty: any")
     sign: Number = parameter(1.0, "-", "1, or -1 for a sensor that reports the reaction of the tool")
     bias: Six[Number] = parameter((0.0,) * 6, "N, Nm", "reading without any load, after the sign, sensor axes")
-    rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the sensor axes in the flange frame")
+    rotation: Three[Angle] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the sensor axes in the flange frame")
     auto_zero: Switch = parameter(
         False, "-", "let the bias follow slow drift while the tool is free; a steady push below 2 N vanishes with it"
     )
@@ -30,7 +42,7 @@ class Second(Group):
     source: Text = parameter("", "-", "as sensor.source, another one, or simulation; empty: no second sensor")
     sign: Number = parameter(1.0, "-", "as sensor.sign")
     bias: Six[Number] = parameter((0.0,) * 6, "N, Nm", "as sensor.bias, in its own axes")
-    rotation: Three[Number] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of its axes in the flange frame")
+    rotation: Three[Angle] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of its axes in the flange frame")
     position: Three[Number] = parameter((0.0,) * 3, "m", "its origin in the flange frame")
     mass: NotNegative = parameter(0.0, "kg", "of everything beyond it; 0 where the robot has removed its payload")
     center_of_mass: Three[Number] = parameter((0.0,) * 3, "m", "of that mass, in its own axes")

@@ -63,8 +63,18 @@ def parse_parameters(text: str, file: str, node: str | None = None, folder: Path
     if unknown:
         words = (f"{entry.file}:{entry.line}: {sentences.unknown(entry.name)}" for entry in unknown)
         raise ParameterError("\n".join(words), unknown[0].name)
+    return _changed(Parameters(), entries, file)
+
+
+def changed_by_file(parameters: Parameters, path: str | Path) -> Parameters:
+    """Parameters changed by what a file contains."""
+    path = given.file("parameters", path)
+    return _changed(parameters, _resolved(_read(path), str(path), None, path.parent), str(path))
+
+
+def _changed(parameters: Parameters, entries: dict[str, Entry], file: str) -> Parameters:
     try:
-        return Parameters().changed({entry.name: entry.value for entry in entries.values()})
+        return parameters.changed({entry.name: entry.value for entry in entries.values()})
     except ParameterError as error:
         entry = entries.get(error.name.partition("[")[0])
         where = f"{entry.file}:{entry.line}" if entry else file
