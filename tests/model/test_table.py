@@ -148,7 +148,8 @@ def test_the_name_is_found_in_any_case():
 
 
 def test_an_unknown_name_is_answered_with_the_nearest_and_all_known_ones():
-    with pytest.raises(ModelError, match=r"'ur16' is unknown: did you mean ur16e\? known are ur3, .*, ur30\.$"):
+    known = r"ur3, .*, ur30, or a file: arm\.urdf\.$"
+    with pytest.raises(ModelError, match=rf"'ur16' is unknown: did you mean ur16e\? known are {known}"):
         robot_model("ur16")
     with pytest.raises(ModelError, match=r"'panda' is unknown: known are ur3, "):
         robot_model("panda")

@@ -8,6 +8,8 @@ from importlib.metadata import version
 
 import pytest
 
+from ur_admittance.model import robot_model
+from ur_admittance.model.urdf import generate
 from ur_admittance.params import Parameters
 from ur_admittance.params.presets import preset_text
 
@@ -41,7 +43,7 @@ def test_a_shown_preset_is_an_accepted_file(tmp_path):
     file.write_text(shown.stdout)
     checked = run("params", "check", file)
     assert checked.returncode == 0
-    assert checked.stdout.endswith(f"{file}: accepted\n")
+    assert checked.stdout.endswith(f"{file}: accepted for a ur5e\n")
     assert "max_linear_velocity: 0.2 (default 0.5)\n" in checked.stdout
 
 
@@ -53,6 +55,28 @@ def test_a_refusal_is_one_sentence_on_stderr_and_exit_code_2(tmp_path):
     assert result.stderr == f"ur-admittance: {file}:4: tool.mass = -1 kg: must be >= 0\n"
     assert run("params", "show", "nothing").returncode == 2
     assert run("params", "check", tmp_path / "none.yaml").stderr.endswith("none.yaml: there is no such file\n")
+
+
+LIMITS_OF_THE_DOCUMENTS = """ur_admittance_controller:
+  ros__parameters:
+    joint_limits:
+      velocity: [3.142, 3.142, 3.142, 3.142, 3.142, 3.142]
+      position_lower: [-6.283, -6.283, -3.142, -6.283, -6.283, -6.283]
+      position_upper: [6.283, 6.283, 3.142, 6.283, 6.283, 6.283]
+"""
+
+
+def test_check_accepts_what_the_arm_accepts_and_refuses_what_it_refuses(tmp_path):
+    """The joint limits of the design documents are those of a UR5e; a UR10e turns its first two joints at 2.09 rad/s."""
+    file, arm = tmp_path / "limits.yaml", tmp_path / "mine.urdf"
+    file.write_text(LIMITS_OF_THE_DOCUMENTS)
+    arm.write_text(generate(robot_model("ur10e")))
+    assert run("params", "check", file).stdout.endswith(f"{file}: accepted for a ur5e\n")
+    for model, name in (("ur10e", "ur10e"), (arm, str(arm))):
+        refused = run("params", "check", file, "--model", model)
+        words = f"{file}: joint_limits.velocity[0] = 3.142 rad/s: must be <= 2.0944 (limit of {name})"
+        assert (refused.returncode, refused.stdout) == (2, "")
+        assert refused.stderr == f"ur-admittance: {words}\n"
 
 
 @pytest.mark.parametrize("at_start", ["SIG_DFL", "SIG_IGN"])  # a script's background job begins with SIG_IGN
@@ -74,5 +98,20 @@ cli.main()
 def test_help_does_not_load_the_heavy_libraries():
     heavy = "{'numba', 'mujoco', 'pydantic', 'viser', 'matplotlib'}"
     code = f"import sys, ur_admittance.cli; print({heavy} & set(sys.modules))"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert loaded.stdout == "set()\n"
+
+
+def test_a_word_to_the_emulator_loads_neither_physics_nor_compiler():
+    """The command is asked for a hundred times in a script; nothing listens at the address, which is answer enough."""
+    code = """
+import sys
+from ur_admittance.emulator.main import tell
+from ur_admittance.errors import SimulationError
+try:
+    tell(["state"], "127.255.255.254")
+except SimulationError:
+    print({"numba", "numpy", "mujoco", "pydantic"} & set(sys.modules))
+"""
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert loaded.stdout == "set()\n"

@@ -28,7 +28,7 @@ def record_case(case: Case, log: Path | None = None) -> Trace:
     controller = AdmittanceController(world.model, case.parameters)
     controller.configure()
     keeper = Keeper(world)
-    recorder = Recorder(log, model=case.robot, rate=1.0 / case.script.period) if log is not None else None
+    recorder = Recorder(log, model=world.model.name, rate=1.0 / case.script.period) if log is not None else None
     publishers: list[Publisher] = [keeper, *([recorder] if recorder else [])]
     loop = Loop(controller, robot, robot.clock(), publishers)
     player = _Player(case, world, robot, controller)

@@ -51,8 +51,8 @@ def run_simulated(
     tool = TOOLS["probe"]
     prepare(in_words(say), [SIMULATION])
     while True:
-        say(f"building the simulated {model}")
         arm = robot_model(model)
+        say(f"building the simulated {arm.name}")
         chosen = simulated_parameters(parameters, tool.tool)
         period = 1.0 / chosen.control_rate
         second = SECOND if chosen.second.source else None
@@ -71,7 +71,7 @@ def run_simulated(
                 controller,
                 robot,
                 robot.clock(),
-                model=model,
+                model=arm.name,
                 name=name,
                 handlers=live.handlers,
                 on_tick=live.on_tick,

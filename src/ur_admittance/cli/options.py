@@ -57,7 +57,10 @@ SEED = Bounds(0, 2**30 - 1)
 DURATION = Bounds(0.01, 1e7, "s")
 MINUTES = Bounds(1e-3, 1e6, "min")
 
-ModelOption = Annotated[str, typer.Option("--model", help="UR type: ur3e, ur5e, ur10e, ur20 ...")]
+ModelOption = Annotated[
+    str,
+    typer.Option("--model", help="UR type: ur3e, ur5e ..., or a file: arm.urdf (arm.urdf:BASE:FLANGE by its links)."),
+]
 SetOption = Annotated[
     list[str] | None,
     typer.Option(

@@ -7,6 +7,7 @@ import typer
 
 from ur_admittance.cli.console import width, wrapped
 from ur_admittance.cli.group import Group
+from ur_admittance.cli.options import ModelOption
 from ur_admittance.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -45,16 +46,23 @@ def _shown(row: "Row") -> str:
 def check(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="ROS 2 parameter file (YAML).")],
     node: Annotated[str | None, typer.Option(help="Section to load when the file has several.")] = None,
+    model: ModelOption = "ur5e",
 ) -> None:
-    """Say whether a parameter file is accepted, and how it differs from the defaults."""
+    """Say whether an arm accepts a parameter file, and how it differs from the defaults."""
+    from ur_admittance.core.records import PARAMS, new
+    from ur_admittance.model import robot_model
     from ur_admittance.params import Parameters, load_parameters
+    from ur_admittance.params.record import fill
 
-    defaults = Parameters().flat()
-    loaded = load_parameters(file, node).flat()
-    for name, value in loaded.items():
+    arm, defaults, loaded = robot_model(model), Parameters().flat(), load_parameters(file, node)
+    try:
+        fill(new(PARAMS)[0], loaded, arm)  # as `run` does: also what only the arm can refuse
+    except ParameterError as error:
+        raise ParameterError(f"{file}: {error}", error.name) from None
+    for name, value in loaded.flat().items():
         if value != defaults[name]:
             typer.echo(f"{name}: {_default(value)} (default {_default(defaults[name])})")
-    typer.echo(f"{file}: accepted")
+    typer.echo(f"{file}: accepted for a {arm.name}")
 
 
 @app.command()

@@ -27,7 +27,8 @@ def sim(
     name: Annotated[str, typer.Argument(metavar="SCENARIO", help="Which one; see --list.", show_default=False)] = "",
     list_them: Annotated[bool, typer.Option("--list", help="List the scenarios and exit.")] = False,
     robot: Annotated[
-        str | None, typer.Option(help="UR type: ur3e, ur5e, ur10e, ur20 ...; default: ur5e, or that of the twin.")
+        str | None,
+        typer.Option("--robot", "--model", help="UR type, or arm.urdf; default: ur5e, or that of the twin."),
     ] = None,
     preset: Annotated[str | None, typer.Option(help="Preset or parameter file instead of the scenario's own.")] = None,
     set_: SetOption = None,

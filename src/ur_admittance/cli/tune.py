@@ -34,7 +34,10 @@ class KnownOptions:
     """What the user knows of arm, tool and task."""
 
     robot: Annotated[
-        list[str] | None, typer.Option("--robot", metavar="TYPE", help="UR type; repeat it for several. Default: ur5e.")
+        list[str] | None,
+        typer.Option(
+            "--robot", "--model", metavar="TYPE", help="UR type, or arm.urdf; repeat it for several. Default: ur5e."
+        ),
     ] = None
     stiffness: Annotated[
         str, typer.Option("--stiffness", help="Stiffness of what is touched [N/m]: a value or a range.")

@@ -112,7 +112,9 @@ class SurroundingsTab:
     def show(self, model: RobotModel, tcp: Sequence[float]) -> None:
         """Start the choice from the arm that is there; tcp [m]."""
         self.model = model
-        self._robot.value, self._tcp.value = model.name, tuple(float(v) for v in tcp)
+        self._tcp.value = tuple(float(v) for v in tcp)
+        if model.name in MODEL_NAMES:  # an arm from a file is not in the list
+            self._robot.value = model.name
 
     def _tool_chosen(self, event: Any) -> None:
         if event.client is not None:

@@ -78,9 +78,11 @@ def run(
     from ur_admittance.emulator import geometry
     from ur_admittance.emulator.controller import Controller
     from ur_admittance.emulator.server import Server
-    from ur_admittance.model import robot_model
+    from ur_admittance.model import MODEL_NAMES, robot_model
     from ur_admittance.simulation import Environment, FtSensor, Servo, Tool, World
 
+    if model.strip().lower() not in MODEL_NAMES:
+        raise SimulationError(f"--model {model}: must be a UR type, one of {', '.join(MODEL_NAMES)}.")
     slope = angle if environment is Surface.INCLINE else 0.0
     arm = robot_model(model) if calibrated is None else geometry.calibrated(robot_model(model), calibrated)
     world = World(

@@ -14,6 +14,7 @@ from ur_admittance import given
 from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Pose, rotation_from_rpy
 from ur_admittance.model.robot import Capsule, Link, RobotModel
+from ur_admittance.model.urdf.file import is_file, load_file
 
 CB_SERIES = ("ur3", "ur5", "ur10")
 MODEL_NAMES = (
@@ -36,11 +37,12 @@ def _table() -> Mapping[str, Any]:
 
 
 def robot_model(name: str | RobotModel) -> RobotModel:
-    """The arm of that name, for instance ``"ur5e"`` (upper or lower case); a model is returned as it is."""
+    """The arm of that name, for instance ``"ur5e"`` (upper or lower case), or of a file: ``"arm.urdf"``, or
+    ``"arm.urdf:base:flange"`` where its links are not called base_link and tool0. A model is returned as it is."""
     if isinstance(name, RobotModel):
         return name
-    given.kind("robot model", name, str, "a name such as 'ur5e', or a RobotModel", ModelError)
-    return _of_type(name)
+    given.kind("robot model", name, str, "a name such as 'ur5e' or 'arm.urdf', or a RobotModel", ModelError)
+    return load_file(name) if is_file(name) else _of_type(name)
 
 
 @cache
@@ -49,7 +51,8 @@ def _of_type(name: str) -> RobotModel:
     if key not in MODEL_NAMES:
         near = get_close_matches(key, MODEL_NAMES, n=1)
         hint = f"did you mean {near[0]}? " if near else ""
-        raise ModelError(f"robot model {name!r} is unknown: {hint}known are {', '.join(MODEL_NAMES)}.")
+        known = f"{', '.join(MODEL_NAMES)}, or a file: arm.urdf"
+        raise ModelError(f"robot model {name!r} is unknown: {hint}known are {known}.")
     return _from_entry(key, _table()[key])
 
 

@@ -4,6 +4,8 @@ World frame = base frame (ROS ``base_link``). Only the tool's tip and the enviro
 controller that keeps it away from things, and an arm without contacts is what makes the simulation fast.
 """
 
+from xml.sax.saxutils import quoteattr
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -44,7 +46,7 @@ def generate(
     """The MJCF document. Bodies: the links by their names, ``tool``, ``environment``; sites: ``tcp``, ``ft``.
     look: also the shapes that are only seen."""
     chain = "".join(_open_link(model, servo, i, look) for i in range(6))
-    return f"""<mujoco model="{model.name}">
+    return f"""<mujoco model={quoteattr(model.name)}>
   <compiler angle="radian" autolimits="false"/>
   <option integrator="implicitfast" timestep="{physics_dt}" cone="elliptic" impratio="{IMPRATIO}"
           gravity="{_text(gravity)}">
@@ -82,11 +84,11 @@ def _open_link(model: RobotModel, servo: Servo, i: int, look: bool) -> str:
     link = model.links[i]
     if not link.mass > 0.0:
         raise SimulationError(f"link {link.name}: mass = {link.mass} kg: must be > 0 to be simulated.")
-    name, armature = model.joint_names[i], servo.armature_of(model)[i]
+    name, armature = quoteattr(model.joint_names[i]), servo.armature_of(model)[i]
     friction = f' frictionloss="{servo.friction[i]}" solreffriction="{STICTION}"' if servo.friction[i] > 0.0 else ""
     return (
-        f'<body name="{link.name}" {_pose(model.chain_position[i], model.chain_rotation[i])}>'
-        f'<joint name="{name}" armature="{armature}"{friction}/>'
+        f"<body name={quoteattr(link.name)} {_pose(model.chain_position[i], model.chain_rotation[i])}>"
+        f'<joint name={name} armature="{armature}"{friction}/>'
         f'<inertial pos="{_text(link.com)}" mass="{link.mass}" fullinertia="{_six(link.inertia)}"/>'
         f"{_look(model, i + 1) if look else ''}"
     )

@@ -34,7 +34,9 @@ def _model(bench: Bench) -> Found:
     lines = (
         f"{kind}: {bench.model.name}, serial number {about['serial number']}, software {about['software']}, "
         f"{ready.rate:g} Hz",
-        f"reach {bench.model.reach_m} m, payload {bench.model.payload_kg:g} kg",
+        "reach and payload are not known of an arm from a file"
+        if bench.model.payload_kg is None
+        else f"reach {bench.model.reach_m} m, payload {bench.model.payload_kg:g} kg",
     )
     return Found(True, lines, {"control_rate": ready.rate})
 

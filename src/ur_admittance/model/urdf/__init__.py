@@ -4,7 +4,7 @@ import numpy as np
 
 from ur_admittance.errors import ModelError
 from ur_admittance.model.frames import Pose, frame_with_z_along
-from ur_admittance.model.robot import Link, RobotModel
+from ur_admittance.model.robot import HOME, Link, RobotModel
 from ur_admittance.model.urdf.tree import Body, Joint, Tree, joined, read_tree
 from ur_admittance.model.urdf.writer import generate
 
@@ -36,13 +36,15 @@ def load(text: str, base_link: str = "base_link", tip_link: str = "tool0") -> Ro
             body = _rigid_body(tree, joint.child).seen_from(T_joint_link)
             links.append(Link(joint.child, body.mass, body.com, body.inertia))
     chain.append(T_joint_link)
+    limits = np.array([_position_limits(joint) for joint in joints])  # (6, 2)
     return RobotModel(
         name=tree.name,
         joint_names=tuple(joint.name for joint in joints),
         chain_rotation=np.stack([pose.rotation for pose in chain]),
         chain_position=np.stack([pose.position for pose in chain]),
-        lower=np.array([_position_limits(joint)[0] for joint in joints]),
-        upper=np.array([_position_limits(joint)[1] for joint in joints]),
+        lower=limits[:, 0],
+        upper=limits[:, 1],
+        home=np.clip(HOME, limits[:, 0], limits[:, 1]),
         velocity=np.array([_velocity_limit(joint) for joint in joints]),
         # No effort, or 0 as some exporters write for "not known", is no statement about the motor.
         effort=np.array([abs(joint.limit.get("effort", 0.0)) or np.inf for joint in joints]),
