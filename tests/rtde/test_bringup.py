@@ -3,6 +3,7 @@
 import os
 import re
 import select
+import shlex
 import signal
 import subprocess
 import sys
@@ -21,6 +22,8 @@ PUSHES = {
     "push +y": "push 0 10 0 0 0 0",
     "push +z": "push 0 0 10 0 0 0",
     "twist +z": "push 0 0 0 0 0 -1",  # the tool points down
+    "twist +x": "push 0 0 0 0 -1 0",
+    "twist +y": "push 0 0 0 -1 0 0",
 }
 PATIENCE = 30.0  # [s] for the next thing to be said
 
@@ -192,3 +195,26 @@ def test_what_was_measured_survives_ctrl_c_and_a_skipped_step_says_why(robot, tm
     person = Person(robot, out)
     assert person.ended() == 2
     assert "serial number 20199999999, but 20200000001 answers" in person.said
+
+
+def test_a_step_that_finds_the_cause_in_an_earlier_one_names_the_command_that_repeats_it(robot, tmp_path: Path) -> None:
+    """The emulator has a tool of 150 mm and no TCP on its pendant; a person who types y for Enter accepts that."""
+    out, skipped = tmp_path / "my bringup.yaml", {}
+    for title in ("Computer, network and robot", "The type of the arm", "Its own geometry", "The force sensor"):
+        skipped[rf"of \d+  {title}(?s:.*?)Enter: go on.*> "] = "s"
+    answers = confident(robot) | skipped | {r"Why is it skipped.*> ": "done by another test"}
+    answers |= {r"Enter: go on.*> ": "y", r"TCP in the flange frame.*> ": ""}
+    del answers[r"That is not good yet.*> "]
+    person = Person(robot, out)
+    person.until(r"That is not good yet.*> ", answers)
+    person.answer("q")
+    assert person.ended() == 0, person.said
+    assert "tool.tcp says [0, 0, 0] mm" in person.said
+    (command,) = re.findall(r"ur-admittance (bringup .*--from .*)", person.said)
+    options = shlex.split(command)[1:]
+    assert options[:4] == ["--robot", robot.host, "--out", str(out)]
+    person = Person(robot, out, *options[4:])
+    person.until(r"What it carries(?s:.*?)Enter: go on.*> ")
+    person.answer("q")
+    assert person.ended() == 0, person.said
+    assert list(load_report(out).entries) == ["check", "model", "kinematics"]

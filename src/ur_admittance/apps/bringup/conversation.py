@@ -4,6 +4,8 @@ explain -> go on?  -> work -> show -> confirmed?  -> the next step
            skip why?                  repeat, skip why?
 """
 
+import shlex
+
 from ur_admittance.apps.bringup.cable import CABLE
 from ur_admittance.apps.bringup.moving import MOVING
 from ur_admittance.apps.bringup.report import DONE, MEASURED, SKIPPED
@@ -43,10 +45,10 @@ def _do(bench: Bench, step: Step) -> None:
     """Until it is done or skipped."""
     if step.moves:
         bench.say(step.moves)
-        question, go_on = "Is the space clear, and your hand on the emergency stop? (y: yes, s: skip, q: quit)", YES
+        question = "Is the space clear, and your hand on the emergency stop? (y: yes, s: skip, q: quit)"
     else:
-        question, go_on = "Enter: go on, s: skip, q: quit", ""
-    if _choice(bench, question, go_on + SKIP + QUIT, empty=not go_on) == SKIP:
+        question = "Enter: go on, s: skip, q: quit"
+    if _choice(bench, question, YES + SKIP + QUIT, empty=not step.moves) == SKIP:
         _skip(bench, step, ())
         return
     bench.say("")
@@ -60,6 +62,10 @@ def _do(bench: Bench, step: Step) -> None:
 def _confirm(bench: Bench, step: Step, found: Found) -> None:
     for line in found.lines:
         bench.say(f"  {line}")
+    if found.cause:
+        again = shlex.join(["--robot", bench.host, "--out", str(bench.report.path), "--from", found.cause])
+        title = next(earlier.title for earlier in STEPS if earlier.name == found.cause)
+        bench.say(f"  That belongs to an earlier step ({title}): q, then\n    ur-admittance bringup {again}")
     if found.good:
         bench.report.note(step.name, MEASURED, found.lines, found.changes)
         question, choices = f"{step.question} (y: yes, r: repeat, s: skip, q: quit)", YES + REPEAT + SKIP + QUIT

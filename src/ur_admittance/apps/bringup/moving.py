@@ -31,11 +31,12 @@ def _frames(bench: Bench) -> Found:
         return Found(True, (*test.moves, "sign, axes, mounting and lever arm are right"))
     lines = (*test.moves, *(f"wrong: {finding}" for finding in diagnosis.findings))
     if bench.sensor == "builtin":  # its wiring is the robot's: the person, or the TCP, was wrong
-        return Found(False, (*lines, "the robot's own sensor has fixed axes: check the TCP, and push as you are told"))
+        hint = "the robot's own sensor has fixed axes: check the TCP, and push as you are told"
+        return Found(False, (*lines, hint), cause="payload" if "tool.tcp" in diagnosis.changes else "")
     fixes = [f"{name}: {value}" for name, value in diagnosis.changes.items()]
     for line in (*lines, *(f"this would fix it: {fix}" for fix in fixes)):
         bench.say(line)
-    if not fixes or bench.ask("Take that over and go on? (y: yes, anything else: no)").lower() != "y":
+    if not fixes or bench.ask("Take that over and go on? (y: yes, anything else: no)").lower() not in ("y", "yes"):
         return Found(False, lines)
     return Found(True, (*lines, f"taken over: {'; '.join(fixes)}"), diagnosis.changes)
 
@@ -72,7 +73,7 @@ def _motion(bench: Bench) -> Found:
     parameters = bench.parameters
     if motion := own_motion_of(parameters):
         bench.say(f"IT MOVES BY ITSELF: {motion}.")
-        if bench.ask("Start it all the same? (y: yes, anything else: no)").lower() != "y":
+        if bench.ask("Start it all the same? (y: yes, anything else: no)").lower() not in ("y", "yes"):
             return Found(False, ("not started: it would move by itself",))
     bench.say(f"compliant for {bench.seconds:g} s from now on; Ctrl-C ends it sooner")
     end = run_real(

@@ -58,6 +58,7 @@ class Found:
     good: bool
     lines: tuple[str, ...]
     changes: Mapping[str, Any] = field(default_factory=dict)  # of parameters
+    cause: str = ""  # the earlier step to do again, where that is known
 
 
 @dataclass(frozen=True)
