@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.tick import agreement, kdl, ours
+from benchmarks.tick import agreement, kdl, ours, steps
 from benchmarks.tick.workload import (
     CONSTANTS,
     PUSH,
@@ -261,3 +261,14 @@ def test_command_reports_tick_and_loops_of_this_computer():
         assert result[kind]["cycles"] > 400
         assert result[kind]["force_to_command_us"]["p50"] < 2000.0
         assert 10.0 < result[kind]["rss_mb"] < 1000.0
+
+
+def test_the_steps_that_are_timed_one_by_one_are_those_of_the_tick(monkeypatch):
+    """Their commands agree to the last bit, or no time is reported."""
+    took = steps.measure(rounds=2)
+    assert all(0.0 < took[name] < 1000.0 for name in took)
+    assert took["sum"] == pytest.approx(sum(took[name] for name in steps.STEPS))
+    left_out = {name: step for name, step in steps.STEPS.items() if name != "wrench"}
+    monkeypatch.setattr(steps, "STEPS", left_out)
+    with pytest.raises(UrAdmittanceError, match="not those of the tick"):
+        steps.measure(rounds=1)

@@ -1,0 +1,129 @@
+"""The steps of core/tick.py one by one, each over many cycles: steps.py times them."""
+
+import numpy as np
+from numba import njit
+
+from ur_admittance.core.adopt import adopt
+from ur_admittance.core.chain import forward, twist_of
+from ur_admittance.core.checks import OK, check_params, check_sample, check_state
+from ur_admittance.core.choose import choose
+from ur_admittance.core.compile import mat6, record, vec6
+from ur_admittance.core.following import follows, observe_lead, observe_speed, rejoin
+from ur_admittance.core.law import advance, carry, desired_twist, law_twist, pose_error
+from ur_admittance.core.modes import change_mode, stands_still
+from ur_admittance.core.ramps import ramp_parameters, track
+from ur_admittance.core.singular import damped_factor, smallest_singular_value
+from ur_admittance.core.spatial import copy_matrix
+from ur_admittance.core.stopping import move_joints, remember_limits
+from ur_admittance.core.tick import clear_motion, keep_inside, known_period, report, tick_one
+from ur_admittance.core.wrench import condition
+
+BETWEEN = np.dtype(  # what one step hands to the next
+    [
+        *((name, float, (3, 3)) for name in ("R", "R_command")),
+        *((name, float, (3,)) for name in ("p", "p_command")),
+        ("J", float, (6, 6)),
+        *((name, float, (6,)) for name in ("law", "desired", "v_now", "x_next", "v_next", "wanted", "qd", "realised")),
+        *((name, float) for name in ("silent", "force", "torque", "dt")),
+    ],
+    align=True,
+)
+
+
+@njit(error_model="numpy")
+def add(to, what):
+    for j in range(6):
+        to[j] += what[j]
+
+
+@njit(error_model="numpy")
+def check(P, S, U, C, B):
+    for i in range(S.size):
+        p, s, u, b = record(P, 0), record(S, i), record(U, i), record(B, i)
+        s.ticks += 1
+        status, value, bound = check_sample(p, u)
+        if check_params(p) and check_state(s):
+            b.dt = known_period(s, u.dt)
+            remember_limits(p, s)
+        change_mode(p, s, u, status, value, bound, b.force, b.torque, b.R, b.p)
+        clear_motion(record(C, i))
+
+
+@njit(error_model="numpy")
+def kinematics(P, S, U, C, B):
+    for i in range(S.size):
+        p, u, c, b = record(P, 0), record(U, i), record(C, i), record(B, i)
+        forward(p.chain_rotation, p.chain_position, u.q, b.R, b.p, b.J)
+        copy_matrix(b.R, c.R_tcp)
+        c.p_tcp[:] = b.p
+
+
+@njit(error_model="numpy")
+def parameters(P, S, U, C, B):
+    for i in range(S.size):
+        p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
+        adopt(p, s, u, c, True, b.R)
+        ramp_parameters(p, s, u, b.dt)
+
+
+@njit(error_model="numpy")
+def wrench(P, S, U, C, B):
+    for i in range(S.size):
+        p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
+        observe_speed(p, s, b.dt)
+        rejoin(p, s, u, OK, True, True, stands_still(s))
+        lead = observe_lead(p, s, u)
+        b.force, b.torque = condition(p, s, u, b.R, c)
+        follows(p, s, lead, b.dt)
+
+
+@njit(error_model="numpy")
+def law(P, S, U, C, B):
+    for i in range(S.size):
+        p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
+        velocity = vec6()
+        twist_of(b.J, u.qd, velocity)
+        desired_twist(p, s, u, b.desired)
+        carry(s, b.desired)
+        b.silent = law_twist(p, s, c, velocity, b.desired, b.dt, b.law, b.v_now, b.x_next, b.v_next)
+        pose_error(s, b.R, b.p, c.pose_error)
+        track(p, s, c.pose_error, b.wanted)
+        add(b.wanted, b.desired)
+        add(b.wanted, b.law)
+
+
+@njit(error_model="numpy")
+def joints(P, S, U, C, B):
+    for i in range(S.size):
+        p, s, c, b = record(P, 0), record(S, i), record(C, i), record(B, i)
+        V, middle, factor = vec6(), vec6(), mat6()
+        for j in range(6):
+            V[j] = b.wanted[j]
+            middle[j] = s.q_command[j] + 0.5 * b.dt * s.qd_command[j]
+        forward(p.chain_rotation, p.chain_position, middle, b.R_command, b.p_command, b.J)
+        sigma, exact = damped_factor(b.J, s.singular_vectors, factor)
+        c.sigma_min = sigma if exact else smallest_singular_value(factor, s.weakest_direction)
+        c.scale, c.limits = choose(
+            p, s, b.J, factor, V, sigma, middle, b.p_command, b.p, b.qd, b.realised, b.dt
+        )  # fmt: skip
+
+
+@njit(error_model="numpy")
+def integrate(P, S, U, C, B):
+    for i in range(S.size):
+        p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
+        advance(
+            p, s, b.law, b.desired, b.wanted, b.realised, b.v_now, b.x_next, b.v_next, b.silent != 0.0, b.R, b.p, b.dt
+        )  # fmt: skip
+        move_joints(s, b.J, b.qd, p.response_time, b.dt)
+        keep_inside(p, s, u)
+        report(s, u, c)
+
+
+@njit(error_model="numpy")
+def whole(P, S, U, C, B):
+    for i in range(S.size):
+        tick_one(record(P, 0), record(S, i), record(U, i), record(C, i))
+
+
+STEPS = {step.py_func.__name__: step for step in (check, kinematics, parameters, wrench, law, joints, integrate)}
