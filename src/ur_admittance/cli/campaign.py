@@ -18,7 +18,7 @@ from ur_admittance.cli.options import MINUTES, SEED, JsonOption, ThreadsOption, 
 if TYPE_CHECKING:
     from ur_admittance.apps.campaign import Finding
 
-DEFAULT_EPISODES = 100  # ten of each family: ten seconds
+DEFAULT_EPISODES = 100  # seven or eight of each family: some ten seconds
 MANY = Bounds(1, 10**9)
 SHOWN = 3  # findings of one family and check that are printed
 
