@@ -317,3 +317,14 @@ def test_a_hand_is_felt_in_full_two_seconds_after_an_activation_that_follows_a_f
     log = arm.run(2.5, push=20.0 * X)
     assert log["wrench_control"][0][0] == pytest.approx(0.0, abs=0.2)
     assert log["wrench_control"][-1][0] == pytest.approx(20.0, rel=0.01)
+
+
+def test_a_reset_and_an_activation_in_one_sample_do_not_pass_the_force_at_rest(ideal_arm):
+    arm = ideal_arm()
+    u = arm.samples(1)
+    u["external_status"] = Status.PROTECTIVE_STOP
+    tick(arm.params, arm.state, u, new(COMMAND))
+    arm.run(1.0, push=-20.0 * X)
+    log = arm.run(arm.dt, push=-20.0 * X, request=Request.RESET_FAULT | Request.ACTIVATE)
+    assert log["mode"][-1] != Mode.ACTIVE
+    assert arm.run(arm.dt, push=-20.0 * X, request=Request.ACTIVATE)["mode"][-1] != Mode.ACTIVE

@@ -109,7 +109,8 @@ def tick_one(p, s, u, c):
             distance, one, two = nearest_pair(p, u.q, 0.0)
             if one >= 0:
                 status, value, bound = COLLISION, one + BODY * two, distance
-        if status == OK and s.mode == INACTIVE and (u.request & ACTIVATE or s.rest_time >= SEEN):
+        resting = s.mode == INACTIVE and s.rest_time >= SEEN
+        if status == OK and s.mode != ACTIVE and (u.request & ACTIVATE or resting):
             status, value, bound = s.rest_doubt, s.rest_evidence[0], s.rest_evidence[1]
     was_active = s.mode == ACTIVE
     change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_measured)
