@@ -99,7 +99,7 @@ def confident(robot: EmulatorProcess) -> dict[str, object]:
         r"thank you, let go": lambda: robot.tell("let go"),
         r"pull the network cable": lambda: robot.tell("cut 2"),
         r"Plug the cable in again.*> ": "",
-        r"\nreal-time: .*frozen": lambda: robot.tell("push 0 10 0 0 0 0 1.5"),
+        r"\nreal-time: .*frozen": lambda: (time.sleep(1.0), robot.tell("push 0 10 0 0 0 0 1.5")),  # seen at rest first
     }
     for words, push in PUSHES.items():
         answers[rf"{re.escape(words)}: (push|twist) the tool"] = lambda push=push: robot.tell(push)
