@@ -124,7 +124,7 @@ def test_commands_that_stay_away_are_not_blamed_on_the_robot(emulator):
 
 def test_every_rest_of_the_speed_slider_is_seen(emulator):
     with Driven(emulator) as arm:
-        for fraction in (0.3, 0.8, 1.0):
+        for fraction in (0.3, 0.01, 1.0):
             emulator.tell(f"slider {fraction}")
             end = time.monotonic() + 5.0
             seen = {arm.robot.slider}
@@ -134,6 +134,8 @@ def test_every_rest_of_the_speed_slider_is_seen(emulator):
             assert arm.robot.slider == fraction
             assert len(seen) == 2  # the positions in between are not reported
             assert f"{100 * fraction:.0f} %" in arm.robot.slider_sentence
+            arm.cycles(150)
+            assert not arm.robot.in_trouble, arm.robot.reason  # a turn of the script takes 100 cycles at 1 %
 
 
 def test_half_a_package_is_never_used(emulator):

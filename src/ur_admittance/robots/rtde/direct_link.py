@@ -18,7 +18,7 @@ from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde.checks import SCRIPT_PORT
 from ur_admittance.robots.rtde.dashboard_port import reason
-from ur_admittance.robots.rtde.ended import ANOTHER
+from ur_admittance.robots.rtde.ended import ANOTHER, SLIDER_DOWN
 from ur_admittance.robots.rtde.link import RUNNING, START_TIME, STOPS, Link
 from ur_admittance.robots.rtde.panel import panel
 from ur_admittance.robots.rtde.primary_port import Primary
@@ -39,7 +39,8 @@ TOKEN, IN_USE, DONE = (f"output_int_register_{i}" for i in (24, 25, 26))
 RESULTS = tuple(f"output_double_register_{i}" for i in FLOATS)
 NUMBERS = 1 << 31  # of packages, requests and uploads: what an integer register holds
 NOTHING = (0.0,) * 6
-UNTAKEN = 100  # packages that the script has not taken: it is no longer there
+UNTAKEN = 100  # packages that the script has not taken at full speed: it is no longer there
+SLOWEST = 0.01  # of the speed slider: below it the script hardly goes on
 STATE_TIME = 0.1  # [s] to wait for the next state while a request is being done
 
 
@@ -72,7 +73,8 @@ class DirectLink(Link):
     def program_running(self) -> bool:
         """The token stays in its register when another program has taken the place of ours: that one takes no
         packages."""
-        return super().program_running() and self.states[TOKEN] == self._token and self.delay < UNTAKEN
+        takes = self.delay * max(self.scaling(), SLOWEST) < UNTAKEN  # the slider stretches each turn of the script
+        return super().program_running() and self.states[TOKEN] == self._token and takes
 
     @property
     def delay(self) -> int:
@@ -82,6 +84,8 @@ class DirectLink(Link):
     def why_not_running(self) -> str:
         """Our own program takes its token back when it ends by itself."""
         replaced = super().program_running() and self.states[TOKEN] == self._token
+        if replaced and self.scaling() < SLOWEST:
+            return SLIDER_DOWN
         return ANOTHER if replaced else super().why_not_running()
 
     # requests

@@ -10,6 +10,7 @@ AGAIN = "reset the fault, which starts it again"
 PAUSED = f"the program on the robot was paused at its pendant: {AGAIN}"
 STOPPED = f"the program on the robot was stopped (at the pendant or by an error; its log has more): {AGAIN}"
 ANOTHER = "another program runs on the robot in the place of ours: stop it, then reset the fault"
+SLIDER_DOWN = "the speed slider is at 0 %, so the program on the robot stands: raise it, then reset the fault"
 LOCAL = "the robot was switched to local control: switch it back to remote control, then reset the fault"
 SETTLED = 0.2  # [s] after which the dashboard shows what the state has shown already
 # robot_mode, as RTDE and the dashboard give it
