@@ -141,23 +141,7 @@ class DirectLink(Link):
             raise RobotError(f"{self.host} does not take a program on port {SCRIPT_PORT}: {reason(error)}.") from None
 
     def _script(self) -> str:
-        s = self.settings
-        values: dict[str, object] = {
-            "TOKEN": self._token,
-            "PATIENCE": max(1, round(s.command_patience * self.rate)),
-            "WATCHDOG": max(2, round(self.rate / s.watchdog_hz)),
-            "DECELERATION": float(s.stop_deceleration),
-            "ACCELERATION": SPEEDJ_ACCELERATION,
-            "LOOKAHEAD": float(s.lookahead),
-            "GAIN": float(s.gain),
-        }
-        if not self._zeroes:
-            values["zero_ftsensor()"] = "sync()"
-        lines = Path(__file__).with_name("direct.script").read_text(encoding="ascii").splitlines()
-        text = "".join(f"{line}\n" for line in lines if not line.lstrip().startswith("#"))
-        for name, value in values.items():
-            text = text.replace(name, str(value))
-        return text
+        return script(self.settings, self.rate, self._token, self._zeroes)
 
     def _send(self, mode: int, six: Sequence[float] = NOTHING) -> bool:
         self._number = (self._number + 1) % NUMBERS
@@ -190,3 +174,23 @@ class DirectLink(Link):
             if robot.remote_control() is False:
                 return "it is in local control; switch it to remote control on the pendant"
         return f"it did not run within {START_TIME:g} s; the log on the pendant says why"
+
+
+def script(s: RtdeSettings, rate: float, token: int, zeroes: bool = True) -> str:
+    """The control program for a robot of that rate [Hz]. zeroes: it has a sensor of its own."""
+    values: dict[str, object] = {
+        "TOKEN": token,
+        "PATIENCE": max(1, round(s.command_patience * rate)),
+        "WATCHDOG": max(2, round(rate / s.watchdog_hz)),
+        "DECELERATION": float(s.stop_deceleration),
+        "ACCELERATION": SPEEDJ_ACCELERATION,
+        "LOOKAHEAD": float(s.lookahead),
+        "GAIN": float(s.gain),
+    }
+    if not zeroes:
+        values["zero_ftsensor()"] = "sync()"
+    lines = Path(__file__).with_name("direct.script").read_text(encoding="ascii").splitlines()
+    text = "".join(f"{line}\n" for line in lines if not line.lstrip().startswith("#"))
+    for name, value in values.items():
+        text = text.replace(name, str(value))
+    return text
