@@ -18,6 +18,7 @@ from ur_admittance.robots.rtde import panel, primary_port, robot_api
 from ur_admittance.robots.rtde.checks import check_ready, identity
 from ur_admittance.robots.rtde.library_link import NOT_ON_X
 from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.versions import check_version
 from ur_admittance.runtime.mailbox import send
 
@@ -62,7 +63,7 @@ def test_check_is_content_with_the_direct_client_and_refuses_ur_rtde_with_the_re
     }
     assert bad == {"direct": [], "ur_rtde": [NOT_ON_X]}
     with pytest.raises(RobotError, match="port 30003"):
-        RtdeRobot(x.host, UR5E).connect()
+        RtdeRobot(x.host, UR5E, RtdeSettings(client="ur_rtde")).connect()
 
 
 @pytest.mark.parametrize(
