@@ -189,3 +189,19 @@ def test_the_version_is_that_of_the_installed_package_and_one_that_is_stated_mus
 def test_an_arm_of_no_known_type_is_in_doubt_where_the_series_differ():
     assert Driver(Release.INVERTED, "", "").sensor(pose(TURNED))[1]
     assert not Driver(Release.UNLABELLED, "", "").sensor(pose(TURNED))[1]
+
+
+def table():
+    """Taken for the wrench of the newest release, and as it is: motion of the flange under `pushed`."""
+    yield "| driver | TCP | taken for the newest | as it is |"
+    yield "|---|---|---|---|"
+    for name, generation in GENERATIONS.items():
+        driver = find_driver(generation.driver, generation.wrench_frame != "tool0", LOADED[name], UR5E)
+        for tool, offset in (("straight, 150 mm", STRAIGHT), ("turned by 90 degrees", TURNED)):
+            both = [pushed(generation.wrench, offset, T) for T in (pose(offset), driver.sensor(pose(offset))[0])]
+            cells = [f"{1e3 * m[1]:+.0f} mm, turns by {1e3 * np.abs(m[3:]).max():.0f} mrad" for m in both]
+            yield f"| {generation.driver} | {tool} | {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    print("\n".join(table()))  # noqa: T201
