@@ -99,8 +99,7 @@ def test_the_pendants_tcp_turns_the_wrench_and_a_change_of_it_is_a_fault(scene):
     assert client.parameter("sensor.rotation") == pytest.approx([0.0, 0.0, np.pi / 2], abs=1e-3)
     assert push_speed(scene, 2.0) == pytest.approx(1.0, abs=0.02)  # along y, as the hand
     assert client.set_parameter("pendant.tcp", [0.0] * 6, "/ur_sim").successful
-    scene.setup.wait_for(mode="fault", timeout=1.5)  # seen within 0.25 s, told with the next state
-    scene.setup.wait_for(life="inactive", timeout=5.0)
+    scene.setup.wait_for(life="inactive", mode="fault", timeout=5.0)
     assert "has moved on the tool by 150 mm and 90 degrees" in scene.setup.state()["reason"]
     assert client.trigger("/admittance_node/reset_fault").success
     assert client.transition("activate"), scene.setup.state()

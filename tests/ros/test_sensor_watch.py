@@ -12,7 +12,8 @@ from ur_admittance.model import robot_model
 from ur_admittance.model.frames import Pose
 from ur_admittance.robots.ros.sensor_place import Place
 from ur_admittance.ros import sensor_watch
-from ur_admittance.ros.sensor_watch import LOOKS, SensorWatch
+from ur_admittance.ros.admittance_node import STATE_PERIOD_S
+from ur_admittance.ros.sensor_watch import AGAIN_S, LOOKS, SensorWatch
 
 HERE, ELSEWHERE = np.zeros(3), np.array([0.0, 0.0, 0.15])
 
@@ -49,6 +50,7 @@ def watch(monkeypatch):
 def test_a_frame_that_is_elsewhere_at_every_look_has_moved(watch):
     watched, robot = watch(*[ELSEWHERE] * LOOKS)
     assert "has moved on the tool by 150 mm" in watched.problem(robot)
+    assert STATE_PERIOD_S + (LOOKS - 1) * AGAIN_S < 0.25  # [s] as the page about ROS 2 says
 
 
 @pytest.mark.parametrize("wrong", range(1, LOOKS))
