@@ -139,10 +139,12 @@ def test_an_arm_whose_commands_stay_away_brakes_and_the_program_ends(
         driver.close()
     elif ending == "cut":
         box.program.cut = True
-        driver.sendall(command(1, SPEED))
     elif ending == "half a message":
         driver.sendall(command(1, SPEED)[:-1])
-    box.run(cycles)
+    for _ in range(cycles):
+        if ending == "cut":
+            driver.sendall(command(1, SPEED))
+        box.run(1)
     assert box.program.runtime_state == PLAYING
     before = abs(box.arm.target_speed).max()
     box.run(1)
@@ -195,13 +197,20 @@ def test_nobody_listens_and_a_listener_that_does_not_answer(box: Box, listener: 
 def test_an_answer_that_nobody_reads_ends_the_connection_not_the_cycle(box: Box, listener: socket.socket) -> None:
     port = listener.getsockname()[1]
     sending = "  while i < 30 and socket_send_int(1):\n    i = i + 1\n  end\n"
-    loop = f"  while i == 30:\n  i = 0\n{sending}  sync()\n  end\n  write_output_integer_register(8, 1)\n"
+    loop = f"  while i == 30:\n  i = 0\n{sending}  sync()\n  end\n  write_output_integer_register(8, 1)\n  sleep(9)\n"
     text = f'def f():\n  i = 30\n  socket_open("127.0.0.1", {port})\n{loop}end\n'
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     box.execute(text, 1)
     for _ in range(50_000):
         box.program.cycle()
-    assert (box.program.runtime_state, box.outputs.integers[8]) == (STOPPED, 1)
+        if box.outputs.integers[8]:
+            break
+    assert (box.program.runtime_state, box.outputs.integers[8]) == (PLAYING, 1)
+    connection, _ = listener.accept()
+    with connection:
+        connection.settimeout(5.0)
+        while connection.recv(1 << 16):
+            pass  # up to the end: the program's side is closed
 
 
 @pytest.mark.parametrize(
