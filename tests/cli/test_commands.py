@@ -112,7 +112,7 @@ def test_a_stopped_arm_is_led_out_of_its_fault_from_another_terminal():
         while "real-time:" not in arm.stdout.readline():
             assert arm.poll() is None
         assert "max_torque" in call("ask", "safety.max_torque=7", "--name", name).stdout
-        assert "must be > 0" in call("ask", "admittance.mass=-1", "--name", name, code=2).stderr
+        assert "must be >= 0.001" in call("ask", "admittance.mass=-1", "--name", name, code=2).stderr
         assert "damping" in call("ask", "admittance.damping=[80, 80, 80, .nan, .nan, .nan]", "--name", name).stdout
         push_for(name, 20.0, 1.5)
         time.sleep(1.0)

@@ -34,6 +34,12 @@ def test_without_mass_compensation_the_push_is_the_ideal_response_after_a_pure_l
     assert m["rms_after_lag"] < 0.2
 
 
+@pytest.mark.parametrize("name", ["push", "spring"])
+def test_a_push_that_is_not_felt_is_reported_without_a_share_of_nothing(name):
+    m, _ = metrics(name, changes={"admittance.min_motion_threshold": 1000.0})
+    assert math.isnan(m["rms_error"])
+
+
 def test_a_spring_holds_at_force_over_stiffness_and_returns():
     m, _ = metrics("spring")
     assert m["rest"] == pytest.approx(m["expected_rest"], rel=0.01)

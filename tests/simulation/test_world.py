@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
+import ur_admittance as ua
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import MODEL_NAMES, robot_model
+from ur_admittance.model.urdf import generate
 from ur_admittance.simulation import GRAVITY, FtSensor, Servo, Tool, World
 
 PERIOD = 0.002
@@ -243,3 +245,18 @@ def test_a_diverged_simulation_says_so() -> None:
     world = World(robot_model("ur5e"))
     with pytest.raises(SimulationError, match="diverged"):
         hold(world, 0.02, np.full(6, np.nan))
+
+
+def test_a_simulated_arm_from_a_file_complies(tmp_path):
+    """10 N for a second on the default law: D = 64 Ns/m and a threshold of 1.5 N ask for 0.13 m/s."""
+    file = tmp_path / "my & <arm>.urdf"  # a name that MuJoCo's XML must not take for its own
+    file.write_text(generate(robot_model("ur10e")))
+    world = ua.World(ua.robot_model(str(file)))
+    controller = ua.AdmittanceController(world.model, ua.Parameters().changed(world.parameters()))
+    start = world.pose()[1]
+    with ua.SimulatedRobot(world) as robot:
+        world.push([0, 10, 0, 0, 0, 0], seconds=1.0)
+        ua.run(controller, robot, duration=3.0, activate=True)
+    moved = world.pose()[1] - start
+    assert 0.10 < moved[1] < 0.15
+    assert abs(moved[[0, 2]]).max() < 0.005

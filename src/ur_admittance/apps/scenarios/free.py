@@ -46,7 +46,7 @@ def push(setup: Setup) -> Outcome:
     ideal = ideal_response(stage.parameters, 1, np.where(t < pushed, felt, 0.0), trace.period)
     moved = part.command["p_tcp"][:, 1] - part.command["p_tcp"][0, 1]
     lag, left = best_lag(moved, ideal, round(0.05 / trace.period))
-    largest, late = float(np.abs(ideal).max()), round(0.5 / trace.period)
+    largest, late = float(np.abs(ideal).max()) or math.nan, round(0.5 / trace.period)  # nan: nothing is felt
     metrics = [
         Metric("distance", 1e3 * float(moved[-1]), "mm", "from the start to where the tool ends up"),
         Metric("ideal_distance", 1e3 * float(ideal[-1]), "mm", "how far it should be"),
@@ -85,8 +85,8 @@ def spring(setup: Setup) -> Outcome:
     felt = max(0.0, size - law.min_motion_threshold)
     ideal = ideal_response(stage.parameters, 1, np.where(t < pushed, felt, 0.0), trace.period)
     moved = part.command["p_tcp"][:, 1] - part.command["p_tcp"][0, 1]
-    rest = felt / law.stiffness[1] if law.stiffness[1] > 0.0 else math.nan
-    held, largest = moved[t < pushed], float(ideal.max())
+    rest = felt / law.stiffness[1] if law.stiffness[1] > 0.0 and felt > 0.0 else math.nan
+    held, largest = moved[t < pushed], float(ideal.max()) or math.nan
     metrics = [
         Metric("rest", 1e3 * float(held[-1]), "mm", "where the push holds the tool"),
         Metric("expected_rest", 1e3 * rest, "mm", "(F - threshold) / K"),
