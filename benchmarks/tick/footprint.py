@@ -23,9 +23,9 @@ warmup_s = time.perf_counter() - begin
 controller.activate()
 sample = controller.sample
 sample["dt"], sample["q"] = 0.002, controller.model.home
-sample["wrench"][0] = 10.0
 for _ in range(1000):
     controller.update()
+    sample["wrench"][0] = 10.0
     sample["q"], sample["qd"] = controller.command["q"], controller.command["qd"]
 assert controller.mode.name == "ACTIVE", controller.reason
 pages = int(open("/proc/self/statm").read().split()[1])

@@ -18,9 +18,9 @@ Records = tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void], NDArray[np
 
 
 def at_rest(params: NDArray[np.void], controllers: int = 1) -> Records:
-    """Records of controllers that the first tick activates; it must clear the request."""
+    """Records of controllers that the first tick activates, whatever the load; it must clear the request."""
     state, sample, command = (new(kind, controllers) for kind in (STATE, SAMPLE, COMMAND))
-    sample["dt"], sample["request"] = PERIOD, Request.ACTIVATE
+    sample["dt"], sample["request"] = PERIOD, Request.ACTIVATE | Request.ACCEPT_LOAD
     return np.repeat(params, controllers), state, sample, command
 
 

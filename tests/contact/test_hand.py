@@ -73,7 +73,7 @@ def test_a_stop_by_force_says_when_no_command_could_have_prevented_it() -> None:
     """0.14 m/s into 170 kN/m against a hand that pushes slowly."""
     [hit] = simulate([draw(12)[0]], threads=1)
     script = Script(3.0)
-    script.activate(0.1)
+    script.activate(0.1, accept_load=True)  # of a tool of unknown weight
     script.push(0.5, 2.0, np.linspace(0.0, 1.0, 1000)[:, None] * np.array([130.0, 0.0, 0.0, 0.0, 0.0, 0.0]))
     slow = {"admittance.damping": [2000.0] * 3 + [20.0] * 3}
     [pushed] = simulate([Case(script, Parameters().changed(slow))], threads=1)

@@ -88,7 +88,7 @@ def percentiles(nanoseconds: Array) -> dict[str, float]:
 def updates(controller: AdmittanceController, pushes: Array, count: int) -> Array:
     """Durations [ns] of update() of a fresh controller; a perfect servo under `pushes` (n, 6), over and over."""
     controller.configure()
-    controller.activate()
+    controller.activate_with_load()
     sample, command = controller.sample, controller.command
     sample["dt"], sample["q"] = 1.0 / controller.parameters.control_rate, controller.model.home
     sample["wrench"] = pushes[0]
@@ -114,11 +114,10 @@ def _updates(count: int) -> Array:
 
 def _loop(kind: str, seconds: float, rate: float) -> dict[str, Any]:
     model, period = robot_model("ur5e"), 1.0 / rate
-    controller = AdmittanceController(model, Parameters(control_rate=rate))
+    world = World(model)
+    controller = AdmittanceController(model, Parameters(control_rate=rate).changed(world.parameters()))
     controller.configure()
-    robot: Any = (
-        NullRobot(period, model=model) if kind == "null" else SimulatedRobot(World(model), period, realtime=True)
-    )
+    robot: Any = NullRobot(period, model=model) if kind == "null" else SimulatedRobot(world, period, realtime=True)
     robot.connect()
     if kind == "sim":
         robot.world.step(robot.world.q, None, period)  # loads the compiled physics before the clock runs

@@ -109,7 +109,9 @@ class AdmittanceController:
         self.references.begin()
         self._activation = Request.ACTIVATE
         self._activation |= Request.START_AT_ARM if start_at_arm else Request.NONE
-        self._activation |= Request.ACCEPT_LOAD if accept_load else Request.NONE
+        if accept_load:
+            self._activation |= Request.ACCEPT_LOAD
+            self.expect_load()
         self._activation_left = ACTIVATION_TIME
 
     def check_activation(self, accept_load: bool = False) -> None:

@@ -129,8 +129,8 @@ def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_meas
             s.unexplained[:] = 0.0
             forget_contact(p, s.contact)
             s.quiet_time = 0.0
-            s.pressed[0] = force if s.recovered != 0 or accepted else 0.0
-            s.pressed[1] = torque if s.recovered != 0 or accepted else 0.0
+            s.pressed[0] = force if s.recovered != 0 else 0.0
+            s.pressed[1] = torque if s.recovered != 0 else 0.0
             s.target_id = u.target_id
             s.target_active = 0
             latch(s, R_measured, p_measured)

@@ -50,7 +50,7 @@ class Request(IntFlag):
     LATCH_REFERENCE = 8  # reference := measured pose
     START_AT_ARM = 16  # with ACTIVATE: command := measured angles, for an arm that others may have moved
     RETREAT = 32  # in a fault, for as long as it is set: back along the way the arm came, until the force is small
-    ACCEPT_LOAD = 64  # with ACTIVATE: somebody knows the force at rest; the arm yields to it, ramped in
+    ACCEPT_LOAD = 64  # with ACTIVATE: somebody knows the force at rest; the arm yields to it
 
 
 class Status(IntEnum):
