@@ -68,7 +68,7 @@ def test_an_old_driver_is_refused_until_its_version_is_known_and_then_read_arigh
         assert client.set_parameter("sensor.driver", "2.11.0").successful
         scene.bring_up()
         assert client.parameter("sensor.rotation") == pytest.approx([0.0, 0.0, -np.pi / 2], abs=1e-3)
-        assert push_speed(scene, 2.0) == pytest.approx(1.0, abs=0.05)
+        assert push_speed(scene, 1.6) == pytest.approx(1.0, abs=0.05)
         no_jump(scene)
 
 
