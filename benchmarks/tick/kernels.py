@@ -31,6 +31,12 @@ BETWEEN = np.dtype(  # what one step hands to the next
 
 
 @njit(error_model="numpy")
+def put(to, what):
+    """In a function of its own: see `record`."""
+    to[:] = what
+
+
+@njit(error_model="numpy")
 def add(to, what):
     for j in range(6):
         to[j] += what[j]
@@ -55,7 +61,7 @@ def kinematics(P, S, U, C, B):
         p, u, c, b = record(P, 0), record(U, i), record(C, i), record(B, i)
         forward(p.chain_rotation, p.chain_position, u.q, b.R, b.p, b.J)
         copy_matrix(b.R, c.R_tcp)
-        c.p_tcp[:] = b.p
+        put(c.p_tcp, b.p)
 
 
 @njit(error_model="numpy")
