@@ -158,3 +158,27 @@ def test_only_a_smooth_force_that_is_followed_counts():
     assert force.time == 0.0
     force.take(np.array([4.5, 0, 0, 0, 0, 0]), none, False, 0.5)
     assert force.time == 0.0
+
+
+def test_what_was_read_before_the_sensor_fell_silent_does_not_count():
+    cell = Cell()
+    cell.run(1.0)
+    cell.robot.drop_wrench()
+    cell.run(1.0)
+    cell.world.push([0.0, 4.0, 0.0, 0.0, 0.0, 0.0])
+    cell.robot.restore()
+    cell.run(0.02)
+    with pytest.raises(Doubt):
+        cell.controller.activate()
+
+
+def test_what_was_read_in_an_earlier_run_does_not_count():
+    cell = Cell()
+    cell.run(1.0)
+    cell.world.push([0.0, 4.0, 0.0, 0.0, 0.0, 0.0])
+    for _ in range(100):
+        cell.world.step(cell.world.q, None, 0.002)  # nobody watches
+    cell.controller.forget_rest()
+    cell.run(0.02)
+    with pytest.raises(Doubt):
+        cell.controller.activate()

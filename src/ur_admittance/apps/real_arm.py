@@ -89,6 +89,7 @@ def drive_rtde(
     if model_doubt:
         say(model_doubt)
     controller.expect_load()
+    controller.forget_rest()
     doubt = why = ""
     slider = robot.slider
     resets = 0  # how often a reset is still asked for: the first cycles after a pause do not obey

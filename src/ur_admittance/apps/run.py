@@ -59,6 +59,7 @@ def run(
     options: dict[str, Any] = in_loop | {"log": path, "name": name, "say": say}
     if isinstance(robot, RtdeRobot):
         return drive_rtde(controller, robot, activate=activate, accept=accept, **options)
+    controller.forget_rest()
     if activate:
         controller.activate(accept_load="load" in accept)
     clock, model = robot.clock(), controller.model.name

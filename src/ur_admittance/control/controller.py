@@ -137,6 +137,10 @@ class AdmittanceController:
         self._need_configured("expect_load")
         self.state["recovered"] = 1
 
+    def forget_rest(self) -> None:
+        """The arm was not watched for a while: what its tool read at rest before does not count."""
+        self.state["rest_time"], self.state["rest_doubt"] = 0.0, OK
+
     def deactivate(self) -> None:
         """Slow down inside the limits, then hold; also ends a retreat. Harmless in any mode."""
         self._need_configured("deactivate")

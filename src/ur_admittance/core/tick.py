@@ -112,6 +112,8 @@ def tick_one(p, s, u, c):
         resting = s.mode == INACTIVE and s.rest_time >= SEEN
         if status == OK and s.mode != ACTIVE and (u.request & ACTIVATE or resting):
             status, value, bound = s.rest_doubt, s.rest_evidence[0], s.rest_evidence[1]
+    else:
+        s.rest_time = 0.0  # what the tool reads now is not known
     was_active = s.mode == ACTIVE
     change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_measured)
     if was_active and status == OVER_FORCE:
