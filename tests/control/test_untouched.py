@@ -176,8 +176,6 @@ def test_what_was_read_in_an_earlier_run_does_not_count():
     cell = Cell()
     cell.run(1.0)
     cell.world.push([0.0, 4.0, 0.0, 0.0, 0.0, 0.0])
-    for _ in range(100):
-        cell.world.step(cell.world.q, None, 0.002)  # nobody watches
     cell.controller.forget_rest()
     cell.run(0.02)
     with pytest.raises(Doubt):
