@@ -16,8 +16,8 @@ from rich.live import Live
 from rich.text import Text
 
 from ur_admittance.analysis.stability import margin_of_record
-from ur_admittance.control.recovery import CLAMPED, ENDED_BY_RESET
-from ur_admittance.core.faults import remedy, sentence
+from ur_admittance.control.recovery import CLAMPED
+from ur_admittance.core.faults import ENDED_BY_RESET, remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status

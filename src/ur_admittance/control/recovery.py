@@ -9,8 +9,6 @@ from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.records import STANDSTILL, Mode, Status
 
 CLAMPED = (Status.OVER_FORCE, Status.OVER_TORQUE)
-# What the robot reported lasts until the reset, which looks again, and connects again where it has to.
-ENDED_BY_RESET = (Status.CONNECTION_LOST, Status.COMMAND_REJECTED, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
 
 
 def hindrance(command: Any) -> str:

@@ -87,6 +87,9 @@ REMEDIES = {
     Status.RETREAT_ENDED: "Ask again, or free the tool by hand, then reset the fault.",
 }
 
+# What the robot reported lasts until the reset, which looks again, and connects again where it has to.
+ENDED_BY_RESET = (Status.CONNECTION_LOST, Status.COMMAND_REJECTED, Status.EMERGENCY_STOP, Status.SAFEGUARD_STOP)
+
 
 def sentence(status: int, evidence: Sequence[float] = (0.0, 0.0)) -> str:
     """One sentence for a status and its numbers: the value, its bound, and what made a hit unavoidable."""

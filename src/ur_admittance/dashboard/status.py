@@ -5,8 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.control.recovery import ENDED_BY_RESET
-from ur_admittance.core.faults import remedy, sentence
+from ur_admittance.core.faults import ENDED_BY_RESET, remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
 from ur_admittance.core.records import Limit, Mode, Status
