@@ -6,7 +6,7 @@ import pytest
 from ur_admittance.control import AdmittanceController
 from ur_admittance.control.zeroing import FollowedForce
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.errors import Doubt, LifecycleError
+from ur_admittance.errors import Doubt, LifecycleError, ParameterError
 from ur_admittance.model import robot_model
 from ur_admittance.params import preset
 from ur_admittance.simulation import FtSensor, Tool, World
@@ -19,10 +19,10 @@ TOOL = Tool(mass=1.5)
 class Cell:
     """A simulated arm with the noise of a sensor, its tool weighed wrong by so much."""
 
-    def __init__(self, heavier=0.0, **changes):
+    def __init__(self, heavier=0.0, base="hand_guiding", **changes):
         self.world = World(MODEL, TOOL, sensor=FtSensor(noise_force=0.1, noise_torque=0.005))
         known = self.world.parameters() | {"tool.mass": TOOL.mass + heavier, "safety.steady_force_time": 2.0} | changes
-        self.controller = AdmittanceController(MODEL, preset("hand_guiding").changed(known))
+        self.controller = AdmittanceController(MODEL, preset(base).changed(known))
         self.controller.configure()
         self.robot = SimulatedRobot(self.world)
         self.robot.connect()
@@ -180,3 +180,54 @@ def test_what_was_read_in_an_earlier_run_does_not_count():
     cell.run(0.02)
     with pytest.raises(Doubt):
         cell.controller.activate()
+
+
+@pytest.mark.parametrize("base", ["surface_following", "hand_guiding"])
+def test_a_wanted_force_along_one_axis_does_not_hide_what_pulls_along_another(base):
+    cell = Cell(base=base, **{"admittance.desired_wrench": [0.0, 0.0, 5.0, 0.0, 0.0, 0.0]})
+    cell.world.push([0.0, 8.0, 0.0, 0.0, 0.0, 0.0])
+    cell.zeroed().controller.activate()
+    cell.run(0.2)
+    cell.world.let_go()
+    cell.run(5.0)
+    assert cell.controller.status == Status.STEADY_FORCE
+
+
+@pytest.mark.parametrize(
+    ("first", "then"),
+    [
+        ({"admittance.enabled_axes": [False] * 3 + [True] * 3}, {"admittance.enabled_axes": [True] * 6}),
+        ({"admittance.min_motion_threshold": 15.0}, {"admittance.min_motion_threshold": 2.0}),
+    ],
+)
+def test_an_active_arm_is_not_made_to_feel_what_nobody_has_judged(first, then):
+    cell = Cell(1.0, **first)
+    cell.run(0.6)
+    cell.controller.activate()
+    cell.run(0.2)
+    assert cell.controller.mode == Mode.ACTIVE
+    with pytest.raises(ParameterError, match=r"would yield to 9\.\d+ N that it does not feel now"):
+        cell.controller.set_parameters(then)
+    assert cell.run(0.5) < 1e-3
+
+
+def test_another_weight_is_judged_by_what_is_read_with_it():
+    cell = Cell()
+    cell.run(1.0)
+    cell.controller.set_parameters({"tool.mass": TOOL.mass + 0.45})
+    cell.controller.activate()
+    assert cell.run(1.0) < 1e-3
+    assert cell.controller.mode == Mode.INACTIVE
+
+
+def test_a_slow_slider_does_not_stretch_the_time_of_an_activation(bench):
+    b = bench()
+    c = b.controller
+    c.configure()
+    b.run(0.1, wrench_age=1.0)
+    c.activate()
+    for _ in range(300):  # 0.6 s of real time, 0.06 s of the arm's
+        c.sample["stamp_ns"] += 2_000_000
+        b.run(0.002, wrench_age=1.0, dt=0.0002)
+    b.run(0.1)
+    assert c.mode == Mode.INACTIVE

@@ -18,9 +18,10 @@ from ur_admittance.robots.rtde.tool import check_parameters
 from ur_admittance.runtime.interfaces import OnTick
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.requests import UNLOCK, apply_request
+from ur_admittance.runtime.requests import ACTIVATIONS, UNLOCK, apply_request
 
 LOOK_TIME = 3.0  # [s] in which an arm is seen at rest for half a second
+UNSEEN = "the arm was not seen at rest for half a second, with a reading that does not leap"
 RETRIES = 250  # ticks: half a second at 500 Hz
 COMMAND_PRIORITY = 60  # of ur_rtde's process, above the loop's own: what the loop has sent goes out at once
 
@@ -92,6 +93,7 @@ def drive_rtde(
     controller.forget_rest()
     doubt = why = ""
     slider = robot.slider
+    looked = 0.0  # [s] by the robot's time, which its slider stretches
     resets = 0  # how often a reset is still asked for: the first cycles after a pause do not obey
 
     def request(controller: Any, value: Any) -> str:
@@ -100,9 +102,14 @@ def drive_rtde(
         nonlocal activate, resets, model_doubt
         activate, resets = False, 0
         if value == UNLOCK:
+            if controller.mode == Mode.ACTIVE:
+                raise LifecycleError("unlock: the arm is active, so it is not in a protective stop.")
             return robot.unlock()
+        if value in ACTIVATIONS and controller.mode == Mode.INACTIVE and not controller.seen_at_rest:
+            raise LifecycleError(f"{value}: {UNSEEN}; ask again.")
         if value != "reset_fault" or not robot.in_trouble:
             return apply_request(controller, value)
+        controller.deactivate()  # an activation that was asked for before does not come after the reset
         for sentence in robot.recover().sentences:
             say(sentence)
         try:
@@ -114,7 +121,7 @@ def drive_rtde(
         return "connected to the robot again; the fault is being reset, then the arm can be activated"
 
     def each_tick(controller: Any) -> bool | None:
-        nonlocal doubt, why, slider, activate, resets
+        nonlocal doubt, why, slider, activate, resets, looked
         if robot.doubt != doubt:
             doubt = robot.doubt
             say(doubt or "Our tool pose and the robot's agree again.")
@@ -122,6 +129,10 @@ def drive_rtde(
         resets = resets - 1 if resets > 0 and controller.mode == Mode.FAULT else 0
         if resets:
             controller.request(Request.RESET_FAULT)
+        looked += float(controller.sample["dt"])
+        if activate and looked > LOOK_TIME and not controller.seen_at_rest:
+            activate = False
+            say(f"Not activated, the arm holds still: {UNSEEN} ({controller.reason}).")
         if activate and controller.seen_at_rest:
             activate = False
             try:

@@ -9,6 +9,7 @@ from ur_admittance import given
 from ur_admittance.control.drift import WARN
 from ur_admittance.control.zeroing import CONFIRM, compensated
 from ur_admittance.core.records import PARAMS, new
+from ur_admittance.core.rest import LEAST_FORCE, LEAST_TORQUE
 from ur_admittance.errors import ParameterError, Unconfirmed
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
@@ -68,7 +69,10 @@ def check_felt(
     changed = changes(present, wanted)
     named = [name for name in changed if name in FELT_THROUGH] or [name for name in changed if name in FELT_BY]
     known = np.isfinite(sample["q"]).all() and np.isfinite(sample["wrench"]).all()
-    if not named or not known or all(np.array_equal(proven[name], then[name]) for name in TAKEN_OFF):
+    if not named or not known:
+        return False
+    if all(np.array_equal(proven[name], then[name]) for name in TAKEN_OFF):
+        check_silent(named[0], now, then, sample)
         return False
     first, before, after = (felt(then, zero, sample) for zero in (proven, now, then))
     better = True
@@ -86,6 +90,29 @@ def check_felt(
                 named[0],
             )
     return better
+
+
+def check_silent(name: str, now: np.void, then: np.void, sample: np.void) -> None:
+    """ParameterError for a change (of a deadband, of the axes that yield) that lets an active arm feel what it does not
+    feel now: nobody has judged it at the activation."""
+    reading = felt(then, then, sample)
+    for part, unit in enumerate(("N", "Nm")):
+        size = float(np.linalg.norm(reading[3 * part : 3 * part + 3]))
+        before, after = (not_yielded(params, part) for params in (now, then))
+        if before >= size > after:
+            raise ParameterError(
+                f"{name}: the arm is active and would yield to {size:.3g} {unit} that it does not feel now (allowed: "
+                f"{after:.3g} {unit}); let go of the tool, or deactivate first.",
+                name,
+            )
+
+
+def not_yielded(params: np.void, part: int) -> float:
+    """As `not_felt`, with the noise of a sensor; infinite where no axis yields."""
+    axes = slice(3 * part, 3 * part + 3)
+    if not params["enabled"][axes].any():
+        return math.inf
+    return max(not_felt(params, part), (LEAST_FORCE, LEAST_TORQUE)[part])
 
 
 def felt(params: np.void, zero: np.void, sample: np.void) -> Array:

@@ -40,6 +40,7 @@ from ur_admittance.params.record import fill
 FloatArray = NDArray[np.float64]
 
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
+LONGEST_PAUSE = 1.0  # [s] between two samples of one run
 ACTIVATION_TIME = 0.5  # [s] for which an activation is asked for: single late cycles refuse it
 NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
 INACTIVE, OK = Mode.INACTIVE, Status.OK
@@ -67,6 +68,8 @@ class AdmittanceController:
         self.references = References(self.sample)
         self._retreat_left = 0.0  # [s]
         self._activation, self._activation_left = Request.NONE, 0.0  # asked for in every cycle for so long [s]
+        self._stamp_ns = 0
+        self._ramp_load = False  # at the next activation
         self.outside_doubt = ""  # why the arm must not comply although this controller sees no reason, in plain words
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._margin: tuple[Parameters, Margin] | None = None
@@ -86,7 +89,7 @@ class AdmittanceController:
         warm_up(say)
         self._state[:] = np.zeros_like(self._state)
         self._command[:] = np.zeros_like(self._command)
-        self._request = Request.NONE
+        self._request, self._ramp_load = Request.NONE, False
         self._retreat_left = self._activation_left = 0.0
         self._zero = ZeroWatch(self.parameters.control_rate)
         self.configured = True
@@ -109,9 +112,8 @@ class AdmittanceController:
         self.references.begin()
         self._activation = Request.ACTIVATE
         self._activation |= Request.START_AT_ARM if start_at_arm else Request.NONE
-        if accept_load:
-            self._activation |= Request.ACCEPT_LOAD
-            self.expect_load()
+        self._activation |= Request.ACCEPT_LOAD if accept_load else Request.NONE
+        self._activation |= Request.RAMP_LOAD if accept_load or self._ramp_load else Request.NONE
         self._activation_left = ACTIVATION_TIME
 
     def check_activation(self, accept_load: bool = False) -> None:
@@ -135,11 +137,12 @@ class AdmittanceController:
         """What presses on the tool at the next activation is let in slowly, as after a fault: for a program that has
         just started and does not know how the last one ended."""
         self._need_configured("expect_load")
-        self.state["recovered"] = 1
+        self._ramp_load = True
 
     def forget_rest(self) -> None:
         """The arm was not watched for a while: what its tool read at rest before does not count."""
-        self.state["rest_time"], self.state["rest_doubt"] = 0.0, OK
+        self._request |= Request.FORGET_REST
+        self.state["rest_doubt"] = OK  # as the next update begins with it
 
     def deactivate(self) -> None:
         """Slow down inside the limits, then hold; also ends a retreat. Harmless in any mode."""
@@ -186,11 +189,12 @@ class AdmittanceController:
             self._params[0] = self._pending.popleft()
             self.params["revision"] = revision
             self.references.keep_pose(self.params)
+        seconds = self._passed(sample)
         if self._retreat_left > 0.0:
-            self._retreat_left -= sample["dt"]
+            self._retreat_left -= seconds
             self._request |= RETREAT
         if self._activation_left > 0.0:
-            self._activation_left -= sample["dt"]
+            self._activation_left -= seconds
             self._request |= self._activation
         if self.fusion is not None:
             self.fusion.update(self._params, self._sample)
@@ -198,12 +202,12 @@ class AdmittanceController:
             self._mark(sample)
         sample["request"] = self._request
         self._request = NOTHING
-        self.references.let_time_pass()
+        self.references.let_time_pass(seconds)
         tick(self._params, self._state, self._sample, self._command)
         if self._retreat_left > 0.0 and not self.state["retreating"]:
             self._retreat_left = 0.0
         if self._activation_left > 0.0 and self.state["mode"] != INACTIVE:
-            self._activation_left = 0.0
+            self._activation_left, self._ramp_load = 0.0, False
         if self._zero.add(sample, self._params, self.command, self.state["target_active"]):
             if self.parameters.sensor.auto_zero:
                 self._auto_zero()
@@ -367,6 +371,12 @@ class AdmittanceController:
         record["sensor_bias"] = bias
         self._proven = record
         self._pending.append(record)
+
+    def _passed(self, sample: np.void) -> float:
+        """Real time since the last update [s]: dt is shorter where a robot's speed slider stretches time."""
+        stamp, dt = int(sample["stamp_ns"]), float(sample["dt"])
+        passed, self._stamp_ns = 1e-9 * (stamp - self._stamp_ns), stamp
+        return passed if dt < passed <= LONGEST_PAUSE else dt
 
     def _mark(self, sample: np.void) -> None:
         """One sample with the status that stops the arm; the next one is as the robot gave it."""

@@ -28,7 +28,7 @@ class References:
         self.has_stages = False
         self._twist, self._wrench = vector(sample, "reference_twist"), vector(sample, "reference_wrench")
         self._position, self._rotation = vector(sample, "target_position"), vector(sample, "target_rotation")
-        self._target_id, self._dt = scalar(sample, "target_id"), scalar(sample, "dt")
+        self._target_id = scalar(sample, "target_id")
         self._targets = 0
         self._tip = np.eye(3), np.zeros(3)  # T_flange_tcp of the target
         self._left = 0.0  # [s] for which the twist is still valid
@@ -68,15 +68,15 @@ class References:
         self._rotation[:] = R @ R_old.T @ R_new
         self._tip = R_new, p_new
 
-    def let_time_pass(self) -> None:
+    def let_time_pass(self, seconds: float) -> None:
         """Before each tick: velocities and wrenches that are not renewed end."""
         if self.leader is TWIST:
-            self._left -= self._dt[0]
+            self._left -= seconds
             if not self._left > 0.0:  # NaN too
                 self._twist[:] = 0.0
                 self.leader = Leader.SILENT
         if self._streamed:
-            self._wrench_left -= self._dt[0]
+            self._wrench_left -= seconds
             if not self._wrench_left > 0.0:
                 self._wrench[:] = 0.0
                 self._streamed = False

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ur_admittance.control.drift import DriftMonitor
 from ur_admittance.control.kernels import statistics, without_weight
-from ur_admittance.core.records import AT_REST, COMMAND, PARAMS, SAMPLE, Mode, new
+from ur_admittance.core.records import AT_REST, COMMAND, PARAMS, SAMPLE, Frame, Mode, new
 from ur_admittance.errors import CalibrationError, Unconfirmed
 
 Array = NDArray[np.float64]
@@ -153,12 +153,17 @@ class ZeroWatch:
 
 def follows(params: np.void, sample: np.void, command: np.void) -> bool:
     """Whether a force that is felt moves the arm, and neither a reference nor a force that is wanted."""
-    if params["desired_wrench"].any() or sample["reference_wrench"].any() or sample["reference_twist"].any():
+    if sample["reference_twist"].any():
         return False
-    rate, wrench = command["rate"], command["wrench_tcp"]
-    moves = np.linalg.norm(rate[:3]) > FOLLOWS[0] or np.linalg.norm(rate[3:]) > FOLLOWS[1]
-    felt = np.linalg.norm(wrench[:3]) > params["deadband_force"]
-    return bool(moves and (felt or np.linalg.norm(wrench[3:]) > params["deadband_torque"]))
+    frame = params["control_frame"]
+    R = np.eye(3) if frame == Frame.BASE else command["R_ref"] if frame == Frame.TCP else params["R_base_task"]
+    free = (params["desired_wrench"] + sample["reference_wrench"] == 0.0).reshape(2, 3)
+    rate = command["rate"].reshape(2, 3) @ R  # control axes
+    moves = np.linalg.norm(rate * free, axis=1) > FOLLOWS
+    wrench = np.linalg.norm(command["wrench_tcp"].reshape(2, 3), axis=1)
+    forced = (params["force_axes"] * params["enabled"]).reshape(2, 3).any(axis=1)  # these have no deadband
+    felt = forced | (wrench > [params["deadband_force"], params["deadband_torque"]])
+    return bool(moves.any() and felt.any())
 
 
 def weightless(params: NDArray[np.void], q: Array, raw: Array) -> tuple[Array, Array]:

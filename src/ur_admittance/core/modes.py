@@ -14,6 +14,7 @@ INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
 ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
 RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFERENCE)
 START_AT_ARM, ACCEPT_LOAD = int(Request.START_AT_ARM), int(Request.ACCEPT_LOAD)
+RAMP_LOAD = int(Request.RAMP_LOAD)
 UNEXPLAINED_FORCE, UNEXPLAINED_TORQUE = int(Status.UNEXPLAINED_FORCE), int(Status.UNEXPLAINED_TORQUE)
 
 
@@ -129,6 +130,8 @@ def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_meas
             s.unexplained[:] = 0.0
             forget_contact(p, s.contact)
             s.quiet_time = 0.0
+            if u.request & RAMP_LOAD:
+                s.recovered = 1
             s.pressed[0] = force if s.recovered != 0 else 0.0
             s.pressed[1] = torque if s.recovered != 0 else 0.0
             s.target_id = u.target_id

@@ -51,6 +51,8 @@ class Request(IntFlag):
     START_AT_ARM = 16  # with ACTIVATE: command := measured angles, for an arm that others may have moved
     RETREAT = 32  # in a fault, for as long as it is set: back along the way the arm came, until the force is small
     ACCEPT_LOAD = 64  # with ACTIVATE: somebody knows the force at rest; the arm yields to it
+    RAMP_LOAD = 128  # with ACTIVATE: what presses is felt slowly, as after a fault
+    FORGET_REST = 256  # nobody watched the arm: what was read at rest does not count
 
 
 class Status(IntEnum):
@@ -231,6 +233,7 @@ STATE = np.dtype(
         ("filter_ready", I),  # 0: the next wrench starts the filter
         ("was_lost", I),  # 1: the last sample could not be used, 2: nor did the robot take commands
         ("recovered", I),  # 1: a fault was reset, and the load of then has not been let in since
+        ("rest_revision", I),  # of the parameters with which the tool was read at rest
         ("rest_doubt", I),  # Status of what the tool reads at rest, OK: nothing that would move the arm: rest.py
         ("retreating", I),  # 1: on the way back
         ("retreat_asked", I),  # 1: by the last sample

@@ -4,10 +4,10 @@ import math
 
 from .compile import kernel, vec6
 from .modes import stands_still
-from .records import Mode, Status
+from .records import Mode, Request, Status
 from .spatial import norm
 
-OK, ACTIVE = int(Status.OK), int(Mode.ACTIVE)
+OK, ACTIVE, FORGET_REST = int(Status.OK), int(Mode.ACTIVE), int(Request.FORGET_REST)
 UNEXPLAINED_FORCE, UNEXPLAINED_TORQUE = int(Status.UNEXPLAINED_FORCE), int(Status.UNEXPLAINED_TORQUE)
 SEEN = 0.5  # [s] at rest before an arm that nobody has watched complies, and before a doubt is reported unasked
 REST_TIME = 0.25  # [s] over which the reading is averaged: its noise is a tenth then
@@ -39,10 +39,13 @@ def unexplained(p, s):
 
 
 @kernel
-def observe_rest(p, s, wrench, dt):
-    """Mean reading of an arm that stands and does not comply, since the last leap of it, and whether it is in doubt.
-    wrench: about the TCP, base axes (6,) [N, Nm]."""
+def observe_rest(p, s, u, wrench, dt):
+    """Mean reading of an arm that stands and does not comply, since the last leap of it or change of parameters, and
+    whether it is in doubt. wrench: about the TCP, base axes (6,) [N, Nm]."""
     s.rest_doubt = OK
+    if u.request & FORGET_REST or s.rest_revision != p.revision:
+        s.rest_time = 0.0
+    s.rest_revision = p.revision
     if s.mode == ACTIVE or not stands_still(s):
         s.rest_time = 0.0
         return

@@ -96,7 +96,7 @@ def tick_one(p, s, u, c):
             start(s, u)
         lead = observe_lead(p, s, u)
         force, torque = condition(p, s, u, R_measured, c)
-        observe_rest(p, s, c.wrench_tcp, dt)
+        observe_rest(p, s, u, c.wrench_tcp, dt)
         if force > p.max_force:
             status, value, bound = OVER_FORCE, force, p.max_force
         elif torque > p.max_torque:
@@ -113,7 +113,7 @@ def tick_one(p, s, u, c):
         if status == OK and s.mode != ACTIVE and (u.request & ACTIVATE or resting):
             status, value, bound = s.rest_doubt, s.rest_evidence[0], s.rest_evidence[1]
     else:
-        s.rest_time = 0.0  # what the tool reads now is not known
+        s.rest_time, s.rest_doubt = 0.0, OK  # what the tool reads now is not known
     was_active = s.mode == ACTIVE
     change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_measured)
     if was_active and status == OVER_FORCE:

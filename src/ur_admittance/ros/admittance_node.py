@@ -105,13 +105,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.arm = CompliantArm(self, self.controller_name, next_log(self._log), {"request": self._asked})
 
     def activate(self) -> None:
+        accept_load, self._accept_load = self._accept_load, False  # for this once, whatever becomes of it
         arm = self._configured()
         if self.search.changed():
             raise LifecycleError("robot_description has changed since configure; clean up and configure again.")
         self.sensor.activate(arm.robot, arm.controller)
         if motion := arm.controller.own_motion:
             self.get_logger().warning(f"the arm moves by itself now: {motion}")
-        accept_load, self._accept_load = self._accept_load, False  # for this once
         with self.autostart.remembered():
             arm.begin(accept_load)
         self._stopped = False

@@ -70,6 +70,11 @@ class Geometry:
     left: Difference | None  # with `model`
     sentence: str
 
+    @property
+    def doubt(self) -> str:
+        """The sentence, if our tool pose is not the robot's; empty: it is, or could not be compared."""
+        return self.sentence if self.left is not None and self.left.exceeds(ALLOWED) else ""
+
 
 def geometry(host: str, model: RobotModel, timeout: float = 3.0) -> Geometry:
     """Read the arm's own geometry and compare. RobotError: it is another type of arm."""
@@ -159,6 +164,7 @@ class StandingCheck:
         self._known = tcp_offset is not None
         self._tcp_offset = np.array(tcp_offset if self._known else np.zeros(6), dtype=float)
         self.doubt(np.array(model.home), np.zeros(6))  # compiled before the loop
+        self._next = 0.0
 
     def due(self, qd: Array) -> bool:
         """Does it stand, and is it time?"""

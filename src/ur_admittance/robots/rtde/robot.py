@@ -95,7 +95,7 @@ class RtdeRobot(Robot):
         if s.own == "raw" and ready.version < RAW_WRENCH_SINCE:
             raise RobotError("the sensor source 'raw' needs an e-Series with software 5.9 or newer.")
         arm = geometry(self.host, self._described, s.connect_timeout)
-        self.model, self.doubt, self._standing_check = arm.model, "", StandingCheck(arm, s.tcp)
+        self.model, self.doubt, self._standing_check = arm.model, arm.doubt, StandingCheck(arm, s.tcp)
         self.period = 1.0 / ready.rate
         link = self._link = LINKS[s.client](self.host, ready.version, s)
         try:
