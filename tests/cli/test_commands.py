@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.runtime.mailbox import send
 
 
@@ -97,8 +98,9 @@ def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path):
 
 
 def test_an_arm_that_will_move_by_itself_says_so_before_it_is_started():
-    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "127.0.0.9", "--preset", "polishing"]
-    done = subprocess.run(command, input="n\n", capture_output=True, text=True, timeout=110)
+    with EmulatorProcess() as emulator:
+        command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--preset", "polishing"]
+        done = subprocess.run(command, input="n\n", capture_output=True, text=True, timeout=110)
     assert done.returncode != 0
     assert "IT MOVES BY ITSELF: without a push the tool moves along -z at up to 0.015 m/s" in done.stdout
 

@@ -110,7 +110,7 @@ def demo(shared_demo):
         shared_demo.send({"request": "reset_fault"})
         eventually(lambda: shared_demo.mode == 0)
     if shared_demo.mode == 0:
-        shared_demo.send({"request": "activate"})
+        shared_demo.send({"request": "activate_with_load"})
     eventually(lambda: shared_demo.mode == 1)
     return shared_demo
 

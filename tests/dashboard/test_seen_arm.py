@@ -49,7 +49,7 @@ def test_the_robot_can_be_unlocked_on_the_page_in_a_protective_stop_only(page):
         "the next stop is another one"
     )
     read, offered = look(page, Mode.FAULT, Status.EMERGENCY_STOP, 4.5)
-    assert "Not yet: the emergency stop is pressed" in read
+    assert "Release the button, start the robot, then reset the fault. Then press Activate." in read
     assert not offered
 
 
