@@ -134,7 +134,7 @@ def test_a_protective_stop_is_unlocked_after_five_seconds_and_the_program_starte
     double.robot.protective_stop("a test", double.time)
     with pytest.raises(RobotError, match=r"unlocked in 5\.0 s"):
         double.robot.unlock(double.time)
-    with pytest.raises(RobotError, match="protective stop"):
+    with pytest.raises(RobotError, match="PROTECTIVE_STOP"):
         double.robot.play()
     run(double, 5.1)
     double.robot.unlock(double.time)

@@ -197,10 +197,10 @@ def test_a_second_publisher_of_commands_stops_the_node_and_keeps_it_from_startin
     other = setup.client.node.create_publisher(JointTrajectory, TRAJECTORY, 1)
     assert "also publishes on" in stopped_smoothly(bench, setup)
     assert "/test_client" in setup.state()["reason"]
+    bench.force = 0.0
     assert not setup.client.transition("activate")
     setup.client.until(lambda: "an arm has one commander" in setup.state()["reason"], 5)
     setup.client.node.destroy_publisher(other)
-    bench.force = 0.0
     setup.client.until(lambda: setup.client.transition("activate"), 10, "activation")
 
 
