@@ -37,6 +37,9 @@ OPTIONS: dict[str, Option] = {
     "probe_frame": ("tcp", "frame_id of the wrench at the TCP"),
 }
 
+# a force at rest keeps an arm inactive, but it is what the sensor reads
+BELIEVED = (Status.OK, Status.UNEXPLAINED_FORCE, Status.UNEXPLAINED_TORQUE)
+
 
 class WrenchNode(ArmNode):
     """`work` is the loop; the executor serves parameters and the zero service."""
@@ -80,7 +83,7 @@ class WrenchNode(ArmNode):
             return self.told_to_end.is_set()
         self._sent_ns = stamp
         status = Status(int(self._status[0]))
-        if status != Status.OK:  # nothing that could be believed: silence, and one line in the log
+        if status not in BELIEVED:  # silence, and one line in the log
             if status != self._said:
                 self.get_logger().warning(sentence(status, self._evidence.tolist()))
             self._said = status
