@@ -94,19 +94,23 @@ def drive_rtde(
     doubt = why = ""
     slider = robot.slider
     looked = 0.0  # [s] by the robot's time, which its slider stretches
+    accept_load = "load" in accept
     resets = 0  # how often a reset is still asked for: the first cycles after a pause do not obey
 
     def request(controller: Any, value: Any) -> str:
         """`reset_fault` after a stop of the robot or a lost connection first connects again, on this explicit request
         only; meanwhile (0.1 s to some seconds) nothing is sent. `unlock` releases a protective stop, and no more."""
-        nonlocal activate, resets, model_doubt
+        nonlocal activate, accept_load, looked, resets, model_doubt
         activate, resets = False, 0
         if value == UNLOCK:
             if controller.mode == Mode.ACTIVE:
                 raise LifecycleError("unlock: the arm is active, so it is not in a protective stop.")
             return robot.unlock()
         if value in ACTIVATIONS and controller.mode == Mode.INACTIVE and not controller.seen_at_rest:
-            raise LifecycleError(f"{value}: {UNSEEN}; ask again.")
+            accept_load = value != "activate"
+            controller.check_activation(accept_load)
+            activate, looked = True, 0.0
+            return f"{value} requested: the arm complies once it was seen at rest for half a second"
         if value != "reset_fault" or not robot.in_trouble:
             return apply_request(controller, value)
         controller.deactivate()  # an activation that was asked for before does not come after the reset
@@ -136,7 +140,7 @@ def drive_rtde(
         if activate and controller.seen_at_rest:
             activate = False
             try:
-                controller.activate(accept_load="load" in accept)
+                controller.activate(accept_load=accept_load)
             except LifecycleError as error:
                 say(f"Not activated, the arm holds still: {error}")
         reason = robot.reason if controller.mode == Mode.FAULT else ""
