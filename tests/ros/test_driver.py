@@ -100,6 +100,7 @@ def test_options_that_make_no_sense_are_refused_with_a_sentence(processes, gener
 def test_a_whole_number_will_do_for_a_time(processes, setup_of):
     processes.start("admittance_node", {"startup_timeout": 5})
     arm = setup_of(processes)
+    arm.wait_for(timeout=60.0, life="unconfigured")  # or the node of an earlier test is asked
     assert arm.client.parameter("startup_timeout") == 5.0
 
 
