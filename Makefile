@@ -33,7 +33,8 @@ quick: lint
 # What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Tests that watch
 # processes in real time run one after the other; those in simulated time on all cores, a file each, in the time that
 # the first leave.
-CALM := $(addprefix tests/,analysis bench calibration campaign contact control core docs model package params scenarios simulation tuning twin)
+CALM := $(addprefix tests/,analysis calibration contact control core docs model package params robots/simulated \
+  $(addprefix lab/,bench campaign scenarios tuning twin))
 test: lint $(ROS)/.tried
 	@$(BIN)/ur-admittance sim push --json >/dev/null # compiles, outside the time limits of the tests
 	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest" "--ignore=tests/ros $(addprefix --ignore=,$(CALM))" \
@@ -50,8 +51,8 @@ ROS_PART = if [ -e $(ROS)/.installed ]; then \
 	else echo "make: tests/ros skipped: there are no ROS 2 wheels for this computer"; fi
 
 # Every direct dependency is met, no test watches real time.
-ANYWHERE := $(addprefix tests/,core params model simulation/test_environment.py runtime/test_replay.py tuning/test_search.py \
-  $(addprefix dashboard/test_,$(addsuffix .py,feel files gate viser_internals)))
+ANYWHERE := $(addprefix tests/,core params model robots/simulated/test_environment.py runtime/test_replay.py lab/tuning/test_search.py \
+  $(addprefix page/test_,$(addsuffix .py,feel files gate viser_internals)))
 
 test-pythons: $(addprefix test-python-,$(PYTHONS))
 

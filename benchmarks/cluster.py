@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.machine import machine
-from ur_admittance.apps.tuning.batch import Batch, Job, Threads, Values
-from ur_admittance.apps.tuning.cluster import GROUP, Cluster
-from ur_admittance.apps.tuning.knowledge import Knowledge
-from ur_admittance.apps.tuning.task import FRESH
-from ur_admittance.apps.tuning.tasks import Press
+from ur_admittance_lab.tuning.cluster import GROUP, Cluster
+from ur_admittance_lab.tuning.knowledge import Knowledge
+from ur_admittance_lab.tuning.task import FRESH
+from ur_admittance_lab.tuning.tasks import Press
+from ur_admittance_lab.tuning.trials import Batch, Job, Threads, Values
 
 TASK = Press(Knowledge(robots=("ur3e", "ur5e", "ur10e")))
 STARTED = 120.0  # [s] that workers may take to appear

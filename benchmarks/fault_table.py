@@ -17,9 +17,9 @@ from pathlib import Path
 
 import numpy as np
 
-from ur_admittance.apps.scenarios import Setup, Stage
 from ur_admittance.core.records import Mode
 from ur_admittance.recording.log import read_log
+from ur_admittance_lab.scenarios import Setup, Stage
 
 PUSH = [0.0, 25.0, 0.0, 0.0, 0.0, 0.0]  # [N]
 NO_EFFECT = "no effect"
@@ -98,8 +98,8 @@ LOCKSTEP: dict[str, Callable[[Stage], None]] = {
 
 CHILD = """
 import sys, time
-from ur_admittance.apps.simulated_arm import run_simulated
-import ur_admittance.apps.interactive_world as live
+from ur_admittance.robots.simulated.simulated_arm import run_simulated
+import ur_admittance.robots.simulated.interactive_world as live
 live.IDLE_PUSH_N, live.IDLE_PUSH_S, live.IDLE_EVERY_S = 25.0, 30.0, 100.0
 stall = float(sys.argv[2])
 tick = live.InteractiveWorld.on_tick
@@ -183,7 +183,8 @@ def reader_killed(folder: Path) -> Row:
     child = live_child(name, log, duration=5.0)
     _wait_until_fast(name, child)
     watching = (
-        f"import time; from ur_admittance.runtime.telemetry.reader import TelemetryReader as T; r = T({name!r})\n"
+        "import time; from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader\n"
+        f"r = TelemetryReader({name!r})\n"
     )
     reader = subprocess.Popen([sys.executable, "-c", watching + "while True: r.drain(); time.sleep(0.01)"])
     time.sleep(0.5)
@@ -220,7 +221,7 @@ def disk_full(folder: Path) -> Row:
 
 def of_live(name: str, fault: str) -> Row:
     """A row from a controller that still runs: was there an effect?"""
-    from ur_admittance.runtime.telemetry.reader import TelemetryReader
+    from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
 
     with TelemetryReader(name) as reader:
         last = reader.latest()
@@ -232,7 +233,7 @@ def of_live(name: str, fault: str) -> Row:
 
 def _wait_until_fast(name: str, child: subprocess.Popen) -> None:
     from ur_admittance.errors import UrAdmittanceError
-    from ur_admittance.runtime.telemetry.reader import TelemetryReader
+    from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
 
     end = time.monotonic() + 120.0
     while time.monotonic() < end and child.poll() is None:

@@ -21,13 +21,13 @@ from numpy.typing import NDArray
 
 from benchmarks.contact.guiding import motion
 from benchmarks.unavoidable import unavoidable
-from ur_admittance.apps.campaign.checks import oscillation
-from ur_admittance.apps.campaign.draft import Draft, blend
-from ur_admittance.apps.campaign.draw import chance, log_uniform, pick
-from ur_admittance.apps.campaign.touching import bent, surface
 from ur_admittance.core.records import Status
 from ur_admittance.params import Parameters, preset
-from ur_admittance.simulation import Case, Trace, simulate
+from ur_admittance_lab.campaign.draft import Draft, blend
+from ur_admittance_lab.campaign.draw import chance, log_uniform, pick
+from ur_admittance_lab.campaign.motion_checks import oscillation
+from ur_admittance_lab.campaign.touching_families import bent, surface
+from ur_admittance_lab.episodes import Case, Trace, simulate
 
 Array = NDArray[np.float64]
 Draw = Callable[[int], tuple[Case, dict[str, Any]]]

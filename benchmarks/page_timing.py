@@ -22,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ur_admittance import dashboard
+from ur_admittance import page as dashboard
 from ur_admittance.runtime.report import LoopReport
 
 NAME = "page-timing"
@@ -41,7 +41,7 @@ def main() -> None:
     if options.drive:
         drive(options.drive)
         return
-    from ur_admittance.apps.simulated_arm import run_simulated  # not in the visitor's process
+    from ur_admittance.robots.simulated.simulated_arm import run_simulated  # not in the visitor's process
 
     alone, together, shares = [], [], []
     for i in range(options.rounds):
@@ -120,7 +120,7 @@ def drive(url: str) -> None:
         sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
         from make_screenshots import on_screen
 
-        from ur_admittance.runtime.telemetry.reader import TelemetryReader
+        from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
 
         with TelemetryReader(NAME) as reader:
             sys.stdout.write("dragging\n")

@@ -62,7 +62,7 @@ def usual_node() -> None:
     from ur_admittance.control import AdmittanceController
     from ur_admittance.model import robot_model
     from ur_admittance.params import Parameters
-    from ur_admittance.robots.ros.outputs import trajectory
+    from ur_admittance.robots.ros.command_outputs import trajectory
 
     class Usual(Node):
         def __init__(self):
@@ -112,8 +112,8 @@ def pose_broadcaster(node: "Node") -> Callable[[], None]:
 
     from ur_admittance.model import robot_model
     from ur_admittance.robots.ros.polled import COMMANDS
-    from ur_admittance.ros.sim import messages
-    from ur_admittance.ros.sim.tcp import PendantTcp
+    from ur_admittance_lab.driver import driver_messages as messages
+    from ur_admittance_lab.driver.tcp import PendantTcp
 
     transform, moved = messages.transform(TFMessage, "base", DRIVER_FRAME)
     stamped, pose = messages.pose("base")
@@ -162,8 +162,8 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
     from ur_admittance.model import robot_model
     from ur_admittance.model.urdf import generate
     from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled, Waiter
-    from ur_admittance.ros.sim import messages
     from ur_admittance.runtime.realtime import realtime
+    from ur_admittance_lab.driver import driver_messages as messages
 
     context = rclpy.Context()
     rclpy.init(context=context)

@@ -27,8 +27,8 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.machine import machine
-from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.robots.rtde.states import States
+from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 PERIOD = 0.002  # [s]
 PRIORITY = 50  # SCHED_FIFO of every loop, as `run` has it

@@ -22,17 +22,17 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ur_admittance.apps.operate import LOOP_PRIORITY
-from ur_admittance.apps.real_arm import COMMAND_PRIORITY
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
-from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.robots.operate import LOOP_PRIORITY
+from ur_admittance.robots.rtde.real_arm import COMMAND_PRIORITY
+from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.runtime.realtime import realtime
+from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 SPEED = 0.2  # [m/s] of the reference, sideways
 MODEL = "ur5e"
@@ -312,7 +312,7 @@ def client_killed(session: Session) -> Outcome:
 def second_client(session: Session) -> Outcome:
     """A second program wants to command the arm; the first must not notice."""
     code = (
-        "import sys; from ur_admittance.robots.rtde.robot import RtdeRobot\n"
+        "import sys; from ur_admittance.robots.rtde.rtde_robot import RtdeRobot\n"
         "from ur_admittance.model import robot_model\n"
         "from ur_admittance.robots.rtde.settings import RtdeSettings\n"
         "from ur_admittance.errors import RobotError\n"

@@ -21,13 +21,13 @@ import numpy as np
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
-from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.rtde.library_link import LibraryLink
-from ur_admittance.robots.rtde.robot import RtdeRobot
+from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.runtime.realtime import realtime
+from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 PERIOD = 0.002
 PAGE = os.sysconf("SC_PAGE_SIZE")

@@ -17,9 +17,10 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.apps.campaign.draw import tcp_jacobian
 from ur_admittance.model import robot_model
-from ur_admittance.simulation import Case, Environment, Trace
+from ur_admittance.robots.simulated import Environment
+from ur_admittance_lab.campaign.draw import tcp_jacobian
+from ur_admittance_lab.episodes import Case, Trace
 
 Array = NDArray[np.float64]
 

@@ -159,7 +159,7 @@ def records() -> str:
 
 
 def scenarios() -> str:
-    from ur_admittance.apps.scenarios import SCENARIOS
+    from ur_admittance_lab.scenarios import SCENARIOS
 
     body = [
         [f"`{name}`", scenario.summary, ", ".join(f"`{o}`" for o in scenario.options)]
@@ -187,7 +187,7 @@ def examples() -> str:
 
 
 def families() -> str:
-    from ur_admittance.apps.campaign import FAMILIES
+    from ur_admittance_lab.campaign import FAMILIES
 
     return rows(["family", "what happens"], [[f"`{name}`", draw.__doc__] for name, draw in FAMILIES.items()])
 

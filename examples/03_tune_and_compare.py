@@ -1,6 +1,6 @@
 """Change a parameter, run the same push again, compare: three masses, and a spring."""
 
-from ur_admittance.apps.scenarios import Setup, run_scenario
+from ur_admittance_lab.scenarios import Setup, run_scenario
 
 VARIANTS = {
     "default: 8 kg, no spring": {},

@@ -1,6 +1,6 @@
 """Press with 10 N and slide up a slope: with and without the velocity bias that carries the tool along."""
 
-from ur_admittance.apps.scenarios import Setup, run_scenario
+from ur_admittance_lab.scenarios import Setup, run_scenario
 
 for name, changes in (
     ("plain force control", {"admittance.bias_time": 0.0, "control_frame": "base"}),

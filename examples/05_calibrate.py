@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import ur_admittance as ua
-from ur_admittance.apps.practice_arms import unknown_tool
 from ur_admittance.calibration import session
-from ur_admittance.calibration.arm import CalmArm
-from ur_admittance.calibration.file import save_calibration, with_calibration
+from ur_admittance.calibration.calibration_file import save_calibration, with_calibration
+from ur_admittance.calibration.calm_arm import CalmArm
+from ur_admittance.robots.simulated.practice_arms import unknown_tool
 
 model = ua.robot_model("ur5e")
 world = unknown_tool(model, seed=3)

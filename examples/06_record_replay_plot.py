@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import ur_admittance as ua
-from ur_admittance.apps.scenarios import Setup, run_scenario
 from ur_admittance.recording.plot import plot
 from ur_admittance.recording.replay import replay, what_if
 from ur_admittance.recording.why import why
+from ur_admittance_lab.scenarios import Setup, run_scenario
 
 path = Path("dropout.mcap")
 run_scenario("dropout", Setup(log=path))

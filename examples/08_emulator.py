@@ -1,7 +1,7 @@
 """The real-robot path without a robot: the emulator speaks a UR's protocols, and the RTDE client drives it."""
 
 import ur_admittance as ua
-from ur_admittance.emulator.process import EmulatorProcess
+from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 model = ua.robot_model("ur5e")
 controller = ua.AdmittanceController(model, ua.preset("hand_guiding"))

@@ -29,7 +29,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("src/ur_admittance")
 TESTS = {
-    "core": ["tests/core", "tests/simulation/test_live_changes.py", "tests/control/test_life_cycle.py"],
+    "core": ["tests/core", "tests/robots/simulated/test_live_changes.py", "tests/control/test_life_cycle.py"],
     "control": ["tests/control", "tests/core/test_faults.py", "tests/calibration/test_zeroing.py"],
     "params": ["tests/params", "tests/core/test_wrench.py", "tests/core/test_law.py"],
 }

@@ -14,8 +14,8 @@ import pytest
 import ur_admittance as ua
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.recording.replay import replay
-from ur_admittance.runtime.telemetry.reader import TelemetryReader
-from ur_admittance.simulation import FtSensor, Servo
+from ur_admittance.robots.simulated import FtSensor, Servo
+from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
 
 pytestmark = pytest.mark.timeout(220)  # a changed core is compiled anew by the first run
 ROOT = Path(__file__).resolve().parents[1]
@@ -61,7 +61,7 @@ def test_type_checkers_see_real_types_and_refuse_unknown_names(tmp_path, optiona
     program.write_text("import ur_admittance as ua\nreveal_type(ua.World)\nreveal_type(ua.run)\nua.Wrold\n")
     command = [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", str(program)]
     said = subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout
-    assert "ur_admittance.simulation.world.World" in said
+    assert "ur_admittance.robots.simulated.world.World" in said
     assert "ur_admittance.runtime.report.LoopReport" in said
     assert re.search(r"program\.py:4: error: .*Wrold", said)
 

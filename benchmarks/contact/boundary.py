@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.analysis import Loop, minimum_damping
-from ur_admittance.apps.scenarios.stage import Setup, Stage
-from ur_admittance.simulation import Environment, FtSensor, Servo, Tool
+from ur_admittance.robots.simulated import Environment, FtSensor, Servo, Tool
+from ur_admittance_lab.scenarios.stage import Setup, Stage
 
 MASS, FORCE, TOOL_MASS = 8.0, 10.0, 0.1  # [kg], [N], [kg]
 SURFACE_DAMPING = 2.0  # [Ns/m]

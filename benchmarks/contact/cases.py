@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contact.guiding import guide
-from ur_admittance.apps.scenarios import Setup, Stage, run_scenario
-from ur_admittance.apps.scenarios.outcome import Outcome
-from ur_admittance.simulation import Environment
+from ur_admittance.robots.simulated import Environment
+from ur_admittance_lab.scenarios import Setup, Stage, run_scenario
+from ur_admittance_lab.scenarios.outcome import Outcome
 
 PLAIN: dict[str, Any] = {
     "contact.stabilizer": False,

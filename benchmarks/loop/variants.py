@@ -23,7 +23,7 @@ from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.realtime import realtime
-from ur_admittance.runtime.telemetry.writer import TelemetryWriter
+from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
 
 NAME = "measured"
 HEAP_OBJECTS = 300_000  # what a program with a few libraries and some data holds
@@ -69,7 +69,7 @@ def _read_socket(channel: socket.socket, stop: Any) -> None:
 
 
 def _read_ring(stop: Any) -> None:
-    from ur_admittance.runtime.telemetry.reader import TelemetryReader
+    from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
 
     with TelemetryReader(NAME) as reader:
         while not stop.is_set():

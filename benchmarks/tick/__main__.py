@@ -30,8 +30,8 @@ from benchmarks.tick import workload as loads
 from benchmarks.tick.footprint import cold_and_cached, footprint
 from benchmarks.tick.kdl import KdlProcess
 from benchmarks.tick.workload import Array, Missing, Workload
-from ur_admittance.apps.bench import percentiles
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance_lab.speed import percentiles
 
 FILE = Path(__file__).parents[2] / "docs" / "measured" / "tick.json"
 CONTROLLERS = 512  # a batch of half a millisecond and more: the start of the threads is a small part of it

@@ -1,6 +1,6 @@
 // The tick of the controller in C++ on KDL and Eigen, as a peer to measure against. Functions have the names of core.
 //
-// Every number comes from Python: the parameters and the constants of core (workload.py). tests/bench compares the
+// Every number comes from Python: the parameters and the constants of core (workload.py). tests/lab/bench compares the
 // commands with those of core on the same samples. Kinematics are KDL's, the linear algebra is Eigen's.
 //
 // Left out, to its advantage: the contact observers; distances of the arm to itself and boxes; the check of parameters

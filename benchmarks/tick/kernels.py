@@ -6,17 +6,17 @@ from numba import njit
 from ur_admittance.core.adopt import adopt
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import OK, check_params, check_sample, check_state
-from ur_admittance.core.choose import choose
 from ur_admittance.core.compile import mat6, record, vec6
-from ur_admittance.core.following import follows, observe_lead, observe_speed, rejoin
-from ur_admittance.core.law import advance, carry, desired_twist, law_twist, pose_error
+from ur_admittance.core.law.ramps import ramp_parameters, track
+from ur_admittance.core.law.twist import advance, carry, desired_twist, law_twist, pose_error
+from ur_admittance.core.limits.choose import choose
+from ur_admittance.core.limits.singular import damped_factor, smallest_singular_value
 from ur_admittance.core.modes import change_mode, stands_still
-from ur_admittance.core.ramps import ramp_parameters, track
-from ur_admittance.core.singular import damped_factor, smallest_singular_value
+from ur_admittance.core.motion.following import follows, observe_lead, observe_speed, rejoin
+from ur_admittance.core.motion.stopping import move_joints, remember_limits
 from ur_admittance.core.spatial import copy_matrix
-from ur_admittance.core.stopping import move_joints, remember_limits
 from ur_admittance.core.tick import clear_motion, keep_inside, known_period, report, tick_one
-from ur_admittance.core.wrench import condition
+from ur_admittance.core.wrench.condition import condition
 
 BETWEEN = np.dtype(  # what one step hands to the next
     [

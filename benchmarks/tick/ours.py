@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from benchmarks.tick.workload import PERIOD, Array, Samples, Workload
-from ur_admittance.apps.bench import timed, updates
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import COMMAND, SAMPLE, STATE, Mode, Request, new
 from ur_admittance.core.tick import tick, tick_batch
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance_lab.speed import timed, updates
 
 Records = tuple[NDArray[np.void], NDArray[np.void], NDArray[np.void], NDArray[np.void]]
 

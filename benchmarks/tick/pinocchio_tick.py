@@ -12,9 +12,9 @@ import pinocchio as pin
 
 from benchmarks.tick.pinocchio_solve import ANGULAR, LINEAR, PARTS, TINY, Solve, norm
 from benchmarks.tick.workload import PERIOD, Array, Samples, Setting, Workload
-from ur_admittance.apps.bench import timed
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model.urdf import generate
+from ur_admittance_lab.speed import timed
 
 
 class PinocchioController:

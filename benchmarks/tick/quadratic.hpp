@@ -1,4 +1,4 @@
-// A small quadratic problem under inequalities, as in core/quadratic.py and core/rows.py, on Eigen's fixed sizes.
+// A small quadratic problem under inequalities, as in core/limits/quadratic.py and core/limits/rows.py, on Eigen's fixed sizes.
 //
 //   minimise 1/2 x' H x + g' x   under  A x <= b     x: six joint speeds and the common slow-down
 //

@@ -10,9 +10,12 @@ from types import ModuleType
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core import bounds, checks, choose, law, quadratic, rows, singular, wrench
-from ur_admittance.core.admittance import FAST
+from ur_admittance.core import checks
+from ur_admittance.core.law import twist as law
+from ur_admittance.core.law.admittance import FAST
+from ur_admittance.core.limits import bounds, choose, quadratic, rows, singular
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
+from ur_admittance.core.wrench import condition as wrench
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.model.frames import rotation_from_rpy

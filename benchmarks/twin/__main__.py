@@ -19,11 +19,11 @@ import numpy as np
 
 from benchmarks.twin.boundary import STIFFNESSES, Devices, predicted, simulated
 from benchmarks.twin.plants import Plant, draw, record
-from ur_admittance.apps.twin import Twin, identify_twin
-from ur_admittance.apps.twin.figure import compare, save, shown
-from ur_admittance.apps.twin.file import MEANINGS
 from ur_admittance.model import robot_model
-from ur_admittance.simulation import Servo
+from ur_admittance.robots.simulated import Servo
+from ur_admittance_lab.twin import Twin, identify_twin
+from ur_admittance_lab.twin.twin_figure import compare, save, shown
+from ur_admittance_lab.twin.twin_file import MEANINGS
 
 PLANTS = (2, 4, 8, 11, 14)  # five types of arm; the ur3e has friction
 ALLOWED = 0.05  # error of a predicted edge

@@ -7,8 +7,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from figures.look import FAULTY, FOLDER, IDEAL, NEUTRAL, OURS
-from ur_admittance.apps.scenarios import Setup, Stage
 from ur_admittance.model import robot_model
+from ur_admittance_lab.scenarios import Setup, Stage
 
 MODEL = robot_model("ur5e")
 TCP = 0.15  # [m] in front of the flange

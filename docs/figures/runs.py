@@ -7,7 +7,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from figures.look import FAULTY, FOLDER, IDEAL, NEUTRAL, OURS, panels
-from ur_admittance.apps.scenarios import Setup, Stage, run_scenario
+from ur_admittance_lab.scenarios import Setup, Stage, run_scenario
 
 PUSH, PUSHED = 10.0, 1.0  # [N], [s]
 

@@ -6,7 +6,7 @@ import numpy as np
 from figures.look import FAULTY, IDEAL, OURS, panels
 from matplotlib.figure import Figure
 
-from ur_admittance.apps.scenarios import Setup, run_scenario
+from ur_admittance_lab.scenarios import Setup, run_scenario
 
 STIFFNESS = 1e4  # [N/m] hard rubber, thin wood
 

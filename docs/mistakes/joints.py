@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from mistakes.ours import DT, UR5E, comply, jacobian, times
 from ur_admittance.control import AdmittanceController
 from ur_admittance.params import Parameters
-from ur_admittance.simulation import Servo, SimulatedRobot, Tool, World
+from ur_admittance.robots.simulated import Servo, SimulatedRobot, Tool, World
 
 Result = tuple[dict[str, float], Figure]
 

@@ -7,7 +7,7 @@ from figures.look import FAULTY, IDEAL, NEUTRAL, OURS, panels
 from matplotlib.figure import Figure
 
 from mistakes.ours import DAMPING, DT, IDEAL_ARM, MASS, comply, times
-from ur_admittance.core.admittance import rk4_step, spring_step
+from ur_admittance.core.law.admittance import rk4_step, spring_step
 from ur_admittance.params import Parameters
 
 Result = tuple[dict[str, float], Figure]

@@ -4,13 +4,13 @@ from setuptools import setup
 
 name = "ur_admittance_ros"
 nodes = {
-    "admittance_node": "admittance_node",
-    "init_robot": "init_robot",
-    "sensor_node": "sensor_node",
-    "sim_node": "sim.node",
-    "wrench_calibration_node": "wrench_calibration_node",
-    "wrench_node": "wrench_node",
-    "wrench_signal_generator": "wrench_signal_generator",
+    "admittance_node": "ur_admittance.ros.admittance_node",
+    "init_robot": "ur_admittance.ros.init_robot",
+    "sensor_node": "ur_admittance.ros.sensor_node",
+    "sim_node": "ur_admittance_lab.driver.sim_node",
+    "wrench_calibration_node": "ur_admittance.ros.wrench_calibration_node",
+    "wrench_node": "ur_admittance.ros.wrench_node",
+    "wrench_signal_generator": "ur_admittance.ros.wrench_signal_generator",
 }
 
 
@@ -37,5 +37,5 @@ setup(
     maintainer_email="maintainers@ur-admittance.invalid",
     description="Force-compliant Universal Robots arms as ROS 2 nodes",
     license="Apache-2.0",
-    entry_points={"console_scripts": [f"{node} = ur_admittance.ros.{module}:main" for node, module in nodes.items()]},
+    entry_points={"console_scripts": [f"{node} = {module}:main" for node, module in nodes.items()]},
 )

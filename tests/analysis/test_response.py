@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from ur_admittance.apps.scenarios.stage import Setup, Stage
-from ur_admittance.calibration.arm import CalmArm
+from ur_admittance.calibration.calm_arm import CalmArm
 from ur_admittance.calibration.response import AMPLITUDE, measure_response, response_from_motion
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
-from ur_admittance.simulation import Servo, World
-from ur_admittance.simulation.robot import SimulatedRobot
+from ur_admittance.robots.simulated import Servo, World
+from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
+from ur_admittance_lab.scenarios.stage import Setup, Stage
 
 
 def calm_arm(delay: float, mode: str = "position", name: str = "ur5e", lag_hz: float = 25.0) -> tuple[CalmArm, World]:

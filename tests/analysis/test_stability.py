@@ -10,7 +10,14 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 from benchmarks.contact.boundary import CASES, STIFFNESSES, Robot, predicted, simulated
-from ur_admittance.analysis import Arm, Loop, largest_stable_stiffness, loop_of, margin, minimum_damping
+from ur_admittance.analysis import (
+    Arm,
+    Loop,
+    largest_stable_stiffness,
+    loop_of,
+    margin,
+    minimum_damping,
+)
 from ur_admittance.analysis.compliance import edge_of_stability, impedance
 from ur_admittance.analysis.discrete import exponential, is_stable, spectral_radius
 from ur_admittance.analysis.stability import (
@@ -21,10 +28,10 @@ from ur_admittance.analysis.stability import (
     passive_frequency_rule,
     sufficient_damping,
 )
-from ur_admittance.apps.scenarios import Setup, run_scenario
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
+from ur_admittance_lab.scenarios import Setup, run_scenario
 
 KNOWN = Parameters().changed({"robot.response_time": 0.0164})
 HEAVY = -math.log(0.8) * 500.0 / (2.0 * math.pi)  # [Hz]

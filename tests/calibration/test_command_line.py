@@ -5,10 +5,10 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from ur_admittance.apps.connect import open_robot
 from ur_admittance.cli import app
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.params import load_parameters
+from ur_admittance.robots.connect import open_robot
 
 
 def typed(*words):

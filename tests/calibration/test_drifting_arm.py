@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from ur_admittance.apps.practice_arms import truth, unknown_tool
 from ur_admittance.calibration import session
-from ur_admittance.calibration.arm import CalmArm
+from ur_admittance.calibration.calm_arm import CalmArm
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
 from ur_admittance.model import robot_model
 from ur_admittance.model.frames import rpy_from_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.simulation import SimulatedRobot
+from ur_admittance.robots.simulated import SimulatedRobot
+from ur_admittance.robots.simulated.practice_arms import truth, unknown_tool
 
 from .conftest import SWEEP
 

@@ -6,10 +6,10 @@ from scipy.optimize import curve_fit
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode
-from ur_admittance.core.wrench import compensated_inertia
+from ur_admittance.core.wrench.condition import compensated_inertia
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.simulation import Servo, SimulatedRobot, Tool, World
+from ur_admittance.robots.simulated import Servo, SimulatedRobot, Tool, World
 
 from .conftest import SWEEP
 

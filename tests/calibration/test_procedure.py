@@ -5,17 +5,17 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ur_admittance.apps.practice_arms import truth, unknown_tool
 from ur_admittance.calibration import session
-from ur_admittance.calibration.arm import CALM_ACCELERATION, CALM_SPEED, CalmArm
-from ur_admittance.calibration.file import save_calibration, with_calibration
+from ur_admittance.calibration.calibration_file import save_calibration, with_calibration
+from ur_admittance.calibration.calibration_result import expected_reading
+from ur_admittance.calibration.calm_arm import CALM_ACCELERATION, CALM_SPEED, CalmArm
 from ur_admittance.calibration.poses import choose, excitation
 from ur_admittance.calibration.readings import Reading
-from ur_admittance.calibration.result import expected_reading
 from ur_admittance.errors import CalibrationError, ParameterError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters, load_parameters
-from ur_admittance.simulation import SimulatedRobot
+from ur_admittance.robots.simulated import SimulatedRobot
+from ur_admittance.robots.simulated.practice_arms import truth, unknown_tool
 
 from .conftest import SWEEP, rotation_error_deg
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.apps.practice_arms import pushing_hand, with_fault
-from ur_admittance.calibration.arm import CalmArm
+from ur_admittance.calibration.calm_arm import CalmArm
 from ur_admittance.calibration.push_test import push_test
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.simulation import FtSensor, SimulatedRobot, World
+from ur_admittance.robots.simulated import FtSensor, SimulatedRobot, World
+from ur_admittance.robots.simulated.practice_arms import pushing_hand, with_fault
 
 TCP = Parameters().changed({"tool.tcp": [0, 0, 0.15, 0, 0, 0]})
 

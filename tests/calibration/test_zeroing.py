@@ -9,7 +9,7 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import CalibrationError, Unconfirmed
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.simulation import FtSensor, SimulatedRobot, Tool, World
+from ur_admittance.robots.simulated import FtSensor, SimulatedRobot, Tool, World
 
 MODEL = robot_model("ur5e")
 BIAS = (3.0, -2.0, 4.0, 0.1, -0.2, 0.05)

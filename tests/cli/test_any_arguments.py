@@ -61,7 +61,7 @@ SCENARIO_OPTIONS = ("stiffness", "speed", "hold", "length", "shape", "fault", "s
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     """A working folder with good and bad files in it."""
-    from ur_admittance.apps.scenarios import Setup, run_scenario
+    from ur_admittance_lab.scenarios import Setup, run_scenario
 
     path = tmp_path_factory.mktemp("any")
     run_scenario("push", Setup(log=path / "good.mcap"))

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.runtime.mailbox import send
+from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 
 def call(*arguments, code=0):

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from ur_admittance.apps.status import lines
 from ur_admittance.cli import app
+from ur_admittance.cli.status_line import lines
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.recording.log import read_log
-from ur_admittance.runtime.telemetry.reader import TelemetryReader
+from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
 
 ROOM = 100_000  # [bytes]
 

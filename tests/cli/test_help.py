@@ -7,8 +7,8 @@ from typer.main import get_command
 
 from ur_admittance.cli import app
 from ur_admittance.cli.console import console
-from ur_admittance.emulator.main import app as emulator
 from ur_admittance.params.table import rows
+from ur_admittance_lab.emulator.main import app as emulator
 
 WIDTHS = (60, 80, 120)
 

@@ -5,7 +5,7 @@ from typer.testing import CliRunner
 
 from ur_admittance.cli import app
 from ur_admittance.errors import LogError, UrAdmittanceError
-from ur_admittance.recording.writer import check_new
+from ur_admittance.recording.log_writer import check_new
 
 REAL = """/**:
   ros__parameters:

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from tests.paths import CORNERS, along
 
-from ur_admittance.apps.stages import build_stages
 from ur_admittance.cli.run import _moves_alone
 from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoother
 from ur_admittance.core.records import Mode
@@ -16,7 +15,8 @@ from ur_admittance.errors import ParameterError
 from ur_admittance.params import Parameters
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
-from ur_admittance.runtime.telemetry.writer import TelemetryWriter
+from ur_admittance.runtime.named_stages import build_stages
+from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
 
 
 @pytest.fixture
@@ -126,5 +126,5 @@ def test_the_simulated_arm_of_the_command_line_goes_along_a_path(folder, name):
     log = read_log(folder / "run.mcap")
     assert replay(log).exact
     off, end = along(CORNERS, log.ticks["command"]["p_tcp"][log.ticks["command"]["mode"] == Mode.ACTIVE])
-    assert off < 2e-3  # [m] as in tests/rtde and tests/ros
+    assert off < 2e-3  # [m] as in tests/robots/rtde and tests/ros
     assert end < 1e-3

@@ -11,11 +11,12 @@ from benchmarks.contact.cases import hand_into_wall
 from benchmarks.contact.guiding import guide
 from benchmarks.hand import draw, judge
 from benchmarks.unavoidable import unavoidable
-from ur_admittance.apps.scenarios import Setup, Stage, run_scenario
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import Mode
 from ur_admittance.params import Parameters, preset
-from ur_admittance.simulation import Case, Environment, Script, simulate
+from ur_admittance.robots.simulated import Environment
+from ur_admittance_lab.episodes import Case, Script, simulate
+from ur_admittance_lab.scenarios import Setup, Stage, run_scenario
 
 LONG = bool(os.environ.get("SWEEP"))
 

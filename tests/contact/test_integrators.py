@@ -8,7 +8,8 @@ from ur_admittance.core.records import PARAMS, Mode, new
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
-from ur_admittance.simulation import Case, Environment, Script, Servo, Tool, simulate
+from ur_admittance.robots.simulated import Environment, Servo, Tool
+from ur_admittance_lab.episodes import Case, Script, simulate
 
 STEEL = 1e5  # [N/m]
 PRESSED = 10.0  # [N]

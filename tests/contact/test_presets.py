@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from ur_admittance.apps.scenarios import Setup, Stage
-from ur_admittance.apps.scenarios.touching import OVER_TABLE
 from ur_admittance.params import PRESETS, preset
-from ur_admittance.simulation import Environment
+from ur_admittance.robots.simulated import Environment
+from ur_admittance_lab.scenarios import Setup, Stage
+from ur_admittance_lab.scenarios.in_contact import OVER_TABLE
 
 PRESSING = ("assembly", "polishing", "probe_contact", "surface_following")
 

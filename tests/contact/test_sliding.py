@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from ur_admittance.apps.scenarios.touching import OVER_TABLE
 from ur_admittance.params import Parameters, preset
-from ur_admittance.simulation import Case, Environment, Script, Servo, Tool, Trace, simulate
-from ur_admittance.simulation.normal_force import normal_force
+from ur_admittance.robots.simulated import Environment, Servo, Tool
+from ur_admittance_lab.episodes import Case, Script, Trace, simulate
+from ur_admittance_lab.episodes.normal_force import normal_force
+from ur_admittance_lab.scenarios.in_contact import OVER_TABLE
 
 FREE = {"admittance.enabled_axes": [True, True, True, False, False, False]}
 TOUCHED, SLIDES = 3.0, 5.0  # [s] settled, and on its way

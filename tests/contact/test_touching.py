@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from benchmarks.contact.cases import HEAVY_FILTER, PLAIN, outcome, values
-from ur_admittance.apps.scenarios import Setup, Stage
-from ur_admittance.apps.scenarios.touching import pressing
 from ur_admittance.core.records import Mode
-from ur_admittance.simulation import Environment
+from ur_admittance.robots.simulated import Environment
+from ur_admittance_lab.scenarios import Setup, Stage
+from ur_admittance_lab.scenarios.in_contact import pressing
 
 SEEDS = range(5 if os.environ.get("SWEEP") else 1)
 HOLD = 20.0 if os.environ.get("SWEEP") else 5.0  # [s]

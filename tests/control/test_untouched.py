@@ -9,8 +9,8 @@ from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import Doubt, LifecycleError, ParameterError
 from ur_admittance.model import robot_model
 from ur_admittance.params import preset
-from ur_admittance.simulation import FtSensor, Tool, World
-from ur_admittance.simulation.robot import SimulatedRobot
+from ur_admittance.robots.simulated import FtSensor, Tool, World
+from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 
 MODEL = robot_model("ur5e")
 TOOL = Tool(mass=1.5)

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ur_admittance.core.capsules import box_distance, gradient, pair_count, pair_distance, place
 from ur_admittance.core.compile import kernel, record
+from ur_admittance.core.limits.capsules import box_distance, gradient, pair_count, pair_distance, place
+from ur_admittance.core.limits.shapes_record import BODIES, FIRST_BOX, TABLE
 from ur_admittance.core.records import PARAMS, new
-from ur_admittance.core.shapes_record import BODIES, FIRST_BOX, TABLE
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.params import Parameters

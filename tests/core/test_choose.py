@@ -7,11 +7,11 @@ import daqp
 import numpy as np
 import pytest
 
-from ur_admittance.core import bounds, choose
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import ROWS, kernel, record
+from ur_admittance.core.limits import bounds, choose
+from ur_admittance.core.limits.singular import damped_factor, damped_inverse
 from ur_admittance.core.records import PARAMS, STATE, Limit, new
-from ur_admittance.core.singular import damped_factor, damped_inverse
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill

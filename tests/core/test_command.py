@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ur_admittance.core.admittance import coast
-from ur_admittance.core.following import DRIFT, SLACK, forgive_drift
+from ur_admittance.core.law.admittance import coast
+from ur_admittance.core.motion.following import DRIFT, SLACK, forgive_drift
 from ur_admittance.core.records import PARAMS, SAMPLE, STATE
 from ur_admittance.core.tick import ROUNDING, keep_inside
 

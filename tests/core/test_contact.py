@@ -3,9 +3,14 @@
 import numpy as np
 import pytest
 
-from ur_admittance.core.contact import HAND_STIFFNESS, explain_hit, hit_stiffness, oscillation_stiffness
+from ur_admittance.core.contact.stabilise import (
+    HAND_STIFFNESS,
+    explain_hit,
+    hit_stiffness,
+    oscillation_stiffness,
+)
 from ur_admittance.core.records import PARAMS, STATE
-from ur_admittance.core.wrench import smoothing
+from ur_admittance.core.wrench.condition import smoothing
 
 DT, MASS = 0.002, 8.0
 

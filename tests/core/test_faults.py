@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ur_admittance.core.contact_record import CONTACT_FLOATS
+from ur_admittance.core.contact.contact_record import CONTACT_FLOATS
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick

@@ -9,8 +9,8 @@ from numba import njit
 
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import kernel, record
+from ur_admittance.core.limits.singular import AHEAD, CURVE, curve_speed, damped_factor
 from ur_admittance.core.records import COMMAND, SAMPLE, Limit, Mode, new
-from ur_admittance.core.singular import AHEAD, CURVE, curve_speed, damped_factor
 from ur_admittance.core.tick import tick_one
 from ur_admittance.model import robot_model
 from ur_admittance.model.urdf import generate

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import solve_ivp
 
-from ur_admittance.core.admittance import step
+from ur_admittance.core.law.admittance import step
 from ur_admittance.core.records import Integrator
 
 EXACT, RK4, EULER = int(Integrator.EXACT), int(Integrator.RK4), int(Integrator.SEMI_IMPLICIT_EULER)

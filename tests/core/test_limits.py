@@ -5,8 +5,8 @@ import pytest
 
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import kernel, record
+from ur_admittance.core.motion.stopping import curved_keep
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, new
-from ur_admittance.core.stopping import curved_keep
 from ur_admittance.core.tick import tick
 
 X, Y, Z = np.eye(6)[:3]

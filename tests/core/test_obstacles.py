@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from ur_admittance.core.bounds import BRAKING
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import kernel, record
 from ur_admittance.core.faults import sentence
-from ur_admittance.core.obstacles import STOP_SLACK, nearest, stop_clear
+from ur_admittance.core.limits.bounds import BRAKING
+from ur_admittance.core.limits.obstacles import STOP_SLACK, nearest, stop_clear
+from ur_admittance.core.limits.shapes_record import pair_words
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, Status, new
-from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import ParameterError
 from ur_admittance.model import robot_model

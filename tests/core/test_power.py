@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from ur_admittance.core.power import GIVEN, LASTING, damp, hands_out, watch_power
+from ur_admittance.core.contact.power import GIVEN, LASTING, damp, hands_out, watch_power
 from ur_admittance.core.records import PARAMS, STATE
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters

@@ -4,7 +4,7 @@ import daqp
 import numpy as np
 import pytest
 
-from ur_admittance.core.quadratic import N, minimise
+from ur_admittance.core.limits.quadratic import N, minimise
 
 SIZES = (1, 6, 20, 32)
 

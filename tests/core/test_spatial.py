@@ -6,7 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.core.spatial import exp_so3, left_jacobian, left_jacobian_inverse, log_so3, turn, wrench_to_point
+from ur_admittance.core.spatial import (
+    exp_so3,
+    left_jacobian,
+    left_jacobian_inverse,
+    log_so3,
+    turn,
+    wrench_to_point,
+)
 
 ANGLES = [0.0, 1e-12, 1e-9, 1e-5, 9.9e-5, 1.01e-4, 1e-3, 0.1, 1.0, 2.0, 3.0, np.pi - 1e-4, np.pi - 1e-7]
 unit = st.tuples(*[st.floats(-1, 1)] * 3).map(np.array).filter(lambda v: np.linalg.norm(v) > 1e-3)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ur_admittance.core.adopt import keep_normal
+from ur_admittance.core.contact.surface import estimate_normal, friction_cone
 from ur_admittance.core.records import PARAMS, STATE, Frame, new
-from ur_admittance.core.surface import estimate_normal, friction_cone
 
 DT = 0.002
 X, Y, Z = np.eye(3)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ur_admittance.core.law.variable import damping_factor, speed_factor
 from ur_admittance.core.records import PARAMS, STATE
-from ur_admittance.core.variable import damping_factor, speed_factor
 
 DT = 0.002
 

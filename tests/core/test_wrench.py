@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
-from ur_admittance.core.wrench import condition, deadband
+from ur_admittance.core.wrench.condition import condition, deadband
 
 finite = st.floats(-30, 30)
 three = st.tuples(finite, finite, finite).map(np.array)

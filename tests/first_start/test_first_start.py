@@ -33,7 +33,7 @@ print(sum(found.cache_hits.values()), len(part.signatures), sum(found.cache_miss
 LOOP = """
 import sys
 import ur_admittance as ua
-from ur_admittance.apps.real_arm import run_real  # what a real arm needs
+from ur_admittance.robots.rtde.real_arm import run_real  # what a real arm needs
 controller = ua.AdmittanceController(ua.robot_model("ur5e"), ua.preset("hand_guiding"))
 controller.configure()
 controller.activate()

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ur_admittance.model import MODEL_NAMES, robot_model
+from ur_admittance.model.arm_table import _table, nearest_model
 from ur_admittance.model.dh import DenavitHartenberg, with_geometry
-from ur_admittance.model.table import _table, nearest_model
 
 
 def nominal(name: str) -> DenavitHartenberg:

@@ -106,7 +106,7 @@ def test_a_word_to_the_emulator_loads_neither_physics_nor_compiler():
     """The command is asked for a hundred times in a script; nothing listens at the address, which is answer enough."""
     code = """
 import sys
-from ur_admittance.emulator.main import tell
+from ur_admittance_lab.emulator.main import tell
 from ur_admittance.errors import SimulationError
 try:
     tell(["state"], "127.255.255.254")

@@ -9,7 +9,13 @@ from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from ur_admittance.errors import ParameterError
-from ur_admittance.params import PRESETS, Parameters, load_parameters, preset, save_parameters
+from ur_admittance.params import (
+    PRESETS,
+    Parameters,
+    load_parameters,
+    preset,
+    save_parameters,
+)
 from ur_admittance.params.presets import preset_text
 from ur_admittance.params.yaml import dump_parameters, parse_parameters
 

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
-from ur_admittance.emulator.process import EmulatorProcess
 from ur_admittance.model import robot_model
+from ur_admittance.robots.simulated import Servo, SimulatedRobot, Tool, World
 from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.robot import Robot, RobotInfo
-from ur_admittance.simulation import Servo, SimulatedRobot, Tool, World
+from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 PERIOD = 0.002
 
@@ -38,7 +38,7 @@ def emulator() -> EmulatorProcess:
 
 def rtde(command: str, sensor: str, client: str = "ur_rtde") -> Callable[[], Robot]:
     def make() -> Robot:
-        from ur_admittance.robots.rtde.robot import RtdeRobot
+        from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
         from ur_admittance.robots.rtde.settings import RtdeSettings
 
         emulator().tell("reset")
@@ -64,7 +64,7 @@ def sim_node(controller: str) -> tuple["subprocess.Popen[bytes]", str]:
     parameters["controller"] = controller
     given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
     given += ["-r", "/force_torque_sensor_broadcaster/wrench:=/wrist_ft_sensor"]
-    command = [sys.executable, "-m", "ur_admittance.ros.sim.node", "--ros-args", *given]
+    command = [sys.executable, "-m", "ur_admittance_lab.driver.sim_node", "--ros-args", *given]
     process = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": domain})
     SIM_NODES.append(process)
     return process, domain
@@ -72,7 +72,7 @@ def sim_node(controller: str) -> tuple["subprocess.Popen[bytes]", str]:
 
 def ros(output: str) -> Callable[[], Robot]:
     def make() -> Robot:
-        from ur_admittance.robots.ros.robot import RosRobot, RosSettings
+        from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
 
         controller = "forward_velocity_controller" if output == "velocity" else "default"
         process, domain = sim_node(controller)

@@ -8,9 +8,34 @@ from numba import config
 
 from ur_admittance.core.records import SAMPLE, new
 from ur_admittance.core.views import vector
-from ur_admittance.robots.ros.guard import LAST_COMMANDS, LOOKS, NUMBERS, PERIOD_S, SILENCE_S, SPEEDS, Watch
-from ur_admittance.robots.ros.kernels import CATCH_UP, FASTER, HOLD_S, LAG_S, SLACK, approach, brake, hold
-from ur_admittance.robots.ros.seam import FORGET_S, LONGEST_STEP, Braking, Leash, Seam, SpeedSeam, warm_up
+from ur_admittance.robots.ros.guard import (
+    LAST_COMMANDS,
+    LOOKS,
+    NUMBERS,
+    PERIOD_S,
+    SILENCE_S,
+    SPEEDS,
+    Watch,
+)
+from ur_admittance.robots.ros.kernels import (
+    CATCH_UP,
+    FASTER,
+    HOLD_S,
+    LAG_S,
+    SLACK,
+    approach,
+    brake,
+    hold,
+)
+from ur_admittance.robots.ros.seam import (
+    FORGET_S,
+    LONGEST_STEP,
+    Braking,
+    Leash,
+    Seam,
+    SpeedSeam,
+    warm_up,
+)
 from ur_admittance.runtime.braking import BRAKING
 
 PERIOD = 0.002

@@ -6,8 +6,8 @@ import pytest
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
+from ur_admittance.robots.simulated import FtSensor, SimulatedRobot, World
 from ur_admittance.runtime.braking import BRAKING, WATCHDOG_S
-from ur_admittance.simulation import FtSensor, SimulatedRobot, World
 
 PERIOD = 0.002
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ur_admittance.ros.sim.generations import generation
+from ur_admittance_lab.driver.generations import generation
 
 from . import interfaces
 from .client import Client

@@ -18,9 +18,9 @@ from ur_admittance.robots.ros.action_output import (
 )
 from ur_admittance.robots.ros.inputs import LOOKS, Inputs
 from ur_admittance.robots.ros.seam import Seam
-from ur_admittance.ros.sim.generations import GENERATIONS
-from ur_admittance.ros.sim.trajectory import Message, Point
-from ur_admittance.ros.sim.trajectory_controller import Goal, TrajectoryController
+from ur_admittance_lab.driver.generations import GENERATIONS
+from ur_admittance_lab.driver.trajectory import Message, Point
+from ur_admittance_lab.driver.trajectory_controller import Goal, TrajectoryController
 
 JOINTS = tuple("abcdef")
 PERIOD = 0.002

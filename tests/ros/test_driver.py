@@ -115,7 +115,7 @@ def test_without_tf2_msgs_the_tcp_comes_from_the_drivers_pose_broadcaster(genera
 
 
 def test_a_clock_that_stands_still_does_not_stop_the_cycles():
-    from ur_admittance.robots.ros.clock import CLOCK_PATIENCE_NS, RosClock
+    from ur_admittance.robots.ros.ros_clock import CLOCK_PATIENCE_NS, RosClock
 
     class Standing:
         """Time on /clock has stopped."""

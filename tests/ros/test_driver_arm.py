@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from ur_admittance.errors import ParameterError, RobotError
-from ur_admittance.ros.sim.controllers import BEST_EFFORT, STOPPER_S, STRICT
-from ur_admittance.ros.sim.driver import Driver
-from ur_admittance.ros.sim.generations import JTC, POSITION, SCALED, VELOCITY, generation
-from ur_admittance.ros.sim.robot import SafetyMode
-from ur_admittance.ros.sim.tcp import PendantTcp
-from ur_admittance.simulation import Tool, World
+from ur_admittance.robots.simulated import Tool, World
+from ur_admittance_lab.driver.controller_manager import BEST_EFFORT, STOPPER_S, STRICT
+from ur_admittance_lab.driver.driver import Driver
+from ur_admittance_lab.driver.driver_program import SafetyMode
+from ur_admittance_lab.driver.generations import JTC, POSITION, SCALED, VELOCITY, generation
+from ur_admittance_lab.driver.tcp import PendantTcp
 
 from .test_driver_rules import JOINTS, MODEL, PERIOD_NS, T0, ZERO, message, point
 

@@ -13,8 +13,8 @@ from ur_admittance.model import robot_model
 from ur_admittance.model.frames import Pose, rotation_from_vector, rpy_from_rotation
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.driver_release import Driver, Release, find_driver, judge, parsed
-from ur_admittance.ros.sim.generations import GENERATIONS
-from ur_admittance.ros.sim.tcp import PendantTcp
+from ur_admittance_lab.driver.generations import GENERATIONS
+from ur_admittance_lab.driver.tcp import PendantTcp
 
 UR5E, CB3 = robot_model("ur5e"), robot_model("ur5")
 STRAIGHT, TURNED = [0.0, 0.0, 0.15, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0, 0.0, np.pi / 2]

@@ -9,10 +9,10 @@ import pytest
 from numpy.polynomial import Polynomial
 
 from ur_admittance.model import robot_model
-from ur_admittance.ros.sim.acceptance import refusal
-from ur_admittance.ros.sim.generations import GENERATIONS, JTC, SCALED, generation
-from ur_admittance.ros.sim.trajectory import EMPTY, Message, Point, Trajectory
-from ur_admittance.ros.sim.trajectory_controller import Goal, Tolerances, TrajectoryController
+from ur_admittance_lab.driver.acceptance import refusal
+from ur_admittance_lab.driver.generations import GENERATIONS, JTC, SCALED, generation
+from ur_admittance_lab.driver.trajectory import EMPTY, Message, Point, Trajectory
+from ur_admittance_lab.driver.trajectory_controller import Goal, Tolerances, TrajectoryController
 
 MODEL = robot_model("ur5e")
 JOINTS = MODEL.joint_names

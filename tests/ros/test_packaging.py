@@ -57,7 +57,7 @@ def test_the_parameter_files_are_accepted_by_the_nodes_they_are_for():
     from ur_admittance.params.yaml import load_values
     from ur_admittance.ros import admittance_node, wrench_node
     from ur_admittance.ros.parameters import from_ros
-    from ur_admittance.ros.sim import options as sim_node
+    from ur_admittance_lab.driver import driver_options as sim_node
 
     tables = {
         "ur_sim": {**sim_node.PARAMETERS, **sim_node.LIVE},
@@ -98,7 +98,7 @@ def test_a_package_that_is_missing_is_named_with_what_is_lost_and_where_it_comes
 
 
 def test_layouts_name_topics_that_exist():
-    from ur_admittance.robots.ros.robot import WRENCH_TOPIC
+    from ur_admittance.robots.ros.ros_robot import WRENCH_TOPIC
     from ur_admittance.ros.monitor import ERROR_TOPIC, VELOCITY_TOPIC
 
     plots = (PACKAGE / "plotjuggler" / "admittance.xml").read_text()

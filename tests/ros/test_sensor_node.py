@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from tests.rtde.netft_server import COUNTS, NetFtServer
+from tests.robots.rtde.netft_server import COUNTS, NetFtServer
 
 rclpy = pytest.importorskip("rclpy")
 

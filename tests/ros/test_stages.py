@@ -30,7 +30,7 @@ def test_a_path_leads_the_arm_references_go_out_and_an_outside_writer_preempts(a
     arm.wait_for(leader="led by a stage")
     arm.client.until(lambda: np.linalg.norm(position(arm.joints[-1][1]) - start - CORNERS[-1]) < 5e-4, 30, "the end")
     off, end = along(CORNERS, [position(message) for _, message in arm.joints[first:]])
-    assert off < 2e-3  # [m] as in tests/cli and tests/rtde
+    assert off < 2e-3  # [m] as in tests/cli and tests/robots/rtde
     assert end < 1e-3
 
     # two outputs at the same time: what the driver was sent is what a next stage was told

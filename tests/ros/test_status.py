@@ -8,9 +8,9 @@ import pytest
 pytest.importorskip("rclpy")
 
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.robots.ros import status
-from ur_admittance.robots.ros.robot import STATUS_EVERY, RosRobot
-from ur_admittance.robots.ros.status import PROGRAM_TOPIC, SAFETY_TOPIC, SCALING_TOPIC, RobotStatus
+from ur_admittance.robots.ros import driver_status as status
+from ur_admittance.robots.ros.driver_status import PROGRAM_TOPIC, SAFETY_TOPIC, SCALING_TOPIC, RobotStatus
+from ur_admittance.robots.ros.ros_robot import STATUS_EVERY, RosRobot
 
 LONGEST = 5  # looks from the stop to its word: four topics, and one look more
 

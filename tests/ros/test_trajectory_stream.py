@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ur_admittance.robots.ros.outputs import TrajectoryOutput
-from ur_admittance.ros.sim.messages import read_trajectory
-from ur_admittance.ros.sim.trajectory_controller import TrajectoryController
+from ur_admittance.robots.ros.command_outputs import TrajectoryOutput
+from ur_admittance_lab.driver.driver_messages import read_trajectory
+from ur_admittance_lab.driver.trajectory_controller import TrajectoryController
 
 from .test_action_goals import END_S, JOINTS, PERIOD, RAMP_S, RULES, SPEED, START_NS, commanded
 

@@ -16,10 +16,10 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import LogError
 from ur_admittance.model import robot_model
 from ur_admittance.recording.log import read_log
+from ur_admittance.recording.log_writer import TICK
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay, what_if
 from ur_admittance.recording.why import why
-from ur_admittance.recording.writer import TICK
 from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import LockstepClock
 from ur_admittance.runtime.loop import run

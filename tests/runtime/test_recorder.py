@@ -15,9 +15,9 @@ from ur_admittance.errors import LogError
 from ur_admittance.model import JOINT_NAMES
 from ur_admittance.recording import messages
 from ur_admittance.recording.log import read_log
+from ur_admittance.recording.log_writer import CHUNK_S, KINDS, TICK, LogWriter
 from ur_admittance.recording.messages import quaternion
 from ur_admittance.recording.recorder import Recorder, RecorderProcess
-from ur_admittance.recording.writer import CHUNK_S, KINDS, TICK, LogWriter
 from ur_admittance.runtime.clock import LockstepClock
 from ur_admittance.runtime.loop import run
 
@@ -169,7 +169,7 @@ def test_a_cut_off_recording_is_read_up_to_its_last_complete_chunk(recording, tm
 
 def test_recording_takes_less_time_than_the_simulation(tmp_path):
     """So that a recorded scenario runs at 50 times real time where the others run at 70."""
-    from ur_admittance.apps.scenarios.stage import Setup, Stage
+    from ur_admittance_lab.scenarios.stage import Setup, Stage
 
     def seconds(log):
         stage = Stage(Setup(log=log))

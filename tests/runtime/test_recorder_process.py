@@ -15,8 +15,8 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.recorder import RecorderProcess
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.telemetry.reader import TelemetryReader
-from ur_admittance.runtime.telemetry.writer import TelemetryWriter, warn
+from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter, warn
 
 
 def test_a_recorder_process_gets_every_cycle_of_a_real_time_loop(name, tmp_path, controller, robot):
@@ -76,7 +76,7 @@ from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.robots.null import NullRobot
 from ur_admittance.recording.recorder import RecorderProcess
-from ur_admittance.runtime.telemetry.writer import TelemetryWriter
+from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
 controller = AdmittanceController(robot_model("ur5e"))
 controller.configure()
 telemetry = TelemetryWriter(sys.argv[1], model="ur5e", rate=500.0)

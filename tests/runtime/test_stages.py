@@ -5,7 +5,13 @@ import pytest
 from tests.runtime.stages import DT, Behind, Braked, InFront, Watch
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.control.chaining import MAX_ACCELERATION, MAX_JERK, CartesianPath, JointFollower, Smoother
+from ur_admittance.control.chaining import (
+    MAX_ACCELERATION,
+    MAX_JERK,
+    CartesianPath,
+    JointFollower,
+    Smoother,
+)
 from ur_admittance.core.records import Status
 from ur_admittance.errors import LoopError
 from ur_admittance.model import robot_model
@@ -14,8 +20,8 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay
 from ur_admittance.robots.null import NullRobot
+from ur_admittance.robots.simulated import SimulatedRobot, World
 from ur_admittance.runtime.loop import run
-from ur_admittance.simulation import SimulatedRobot, World
 
 CORNERS = [[0.0, 0.05, 0.0], [0.0, 0.05, -0.04]]  # [m] from the start
 

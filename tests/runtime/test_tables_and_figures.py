@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from ur_admittance.apps.scenarios import Setup, run_scenario
 from ur_admittance.cli import app
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LogError, ParameterError
 from ur_admittance.recording.compare import ROWS, compare, draw
 from ur_admittance.recording.export import SIGNALS, export
 from ur_admittance.recording.log import read_log
+from ur_admittance_lab.scenarios import Setup, run_scenario
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "record_and_replay.md"
 

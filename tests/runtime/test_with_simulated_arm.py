@@ -17,10 +17,10 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay
 from ur_admittance.recording.why import why
+from ur_admittance.robots.simulated import SimulatedRobot, World
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.mailbox import Mailbox
-from ur_admittance.simulation import SimulatedRobot, World
 
 
 @pytest.fixture

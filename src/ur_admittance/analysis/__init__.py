@@ -8,8 +8,8 @@ stability.py    limits and margins that follow
 map.py          damping against stiffness as a picture
 """
 
-from ur_admittance.analysis.hand import HANDS, Hand, lightest_mass
-from ur_admittance.analysis.loop import Arm, Loop, loop_of
+from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of
+from ur_admittance.analysis.held import HANDS, Hand, lightest_mass
 from ur_admittance.analysis.stability import (
     Margin,
     largest_safe_stiffness,

@@ -11,8 +11,8 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.analysis.loop import Loop
-from ur_admittance.core.wrench import ACCELERATION_CUTOFF_HZ
+from ur_admittance.analysis.axis_loop import Loop
+from ur_admittance.core.wrench.condition import ACCELERATION_CUTOFF_HZ
 
 Array = NDArray[np.float64]
 

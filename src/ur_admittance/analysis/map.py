@@ -6,8 +6,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ur_admittance.analysis.axis_loop import Loop
 from ur_admittance.analysis.compliance import edge_of_stability
-from ur_admittance.analysis.loop import Loop
 from ur_admittance.analysis.stability import largest_safe_stiffness
 from ur_admittance.errors import SimulationError
 

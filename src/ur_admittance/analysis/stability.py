@@ -14,10 +14,10 @@ from functools import lru_cache
 
 import numpy as np
 
+from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of, loop_of_record
 from ur_admittance.analysis.compliance import RIGID, edge_of_stability, impedance, passive_up_to
 from ur_admittance.analysis.discrete import is_stable
-from ur_admittance.analysis.hand import lightest_mass
-from ur_admittance.analysis.loop import Arm, Loop, loop_of, loop_of_record
+from ur_admittance.analysis.held import lightest_mass
 from ur_admittance.params import Parameters
 
 RESERVE = 2.0  # share of the damping that may be missing: the usual gain margin of 6 dB

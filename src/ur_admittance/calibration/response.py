@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.calibration.arm import CalmArm
+from ur_admittance.calibration.calm_arm import CalmArm
 from ur_admittance.errors import RobotError
 
 Array = NDArray[np.float64]

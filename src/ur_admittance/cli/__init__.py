@@ -2,28 +2,14 @@
 
 import signal
 import sys
+from importlib.metadata import entry_points
 from typing import Annotated
 
 import typer
 
 from ur_admittance import __version__
-from ur_admittance.cli import (
-    ask,
-    bench,
-    bringup,
-    calibrate,
-    campaign,
-    check,
-    demo,
-    identify,
-    log,
-    params,
-    run,
-    sim,
-    stability,
-    tune,
-)
-from ur_admittance.cli.group import Group
+from ur_admittance.cli import ask, bringup, calibrate, check, demo, measure_response, params, recordings, run
+from ur_admittance.cli.group import LABORATORY, Group
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -35,24 +21,20 @@ app = typer.Typer(
     rich_markup_mode=None,  # plain text: markup eats units such as [s], and its table leaves the words 20 of 80 columns
 )
 app.command()(demo.demo)
-app.command()(sim.sim)
 app.command()(run.run)
 app.command()(ask.ask)
-app.command()(log.why)
-app.command()(log.plot)
-app.command()(log.export)
-app.command()(log.replay)
+app.command()(recordings.why)
+app.command()(recordings.plot)
+app.command()(recordings.export)
+app.command()(recordings.replay)
 app.add_typer(params.app, name="params")
 app.command()(bringup.bringup)
 app.command()(check.check)
 app.command("check-frames")(check.check_frames)
 app.add_typer(calibrate.app, name="calibrate")
-app.command("measure-response")(stability.measure_response)
-app.command()(stability.stability)
-app.command()(identify.identify)
-app.command()(tune.tune)
-app.command()(campaign.campaign)
-app.command()(bench.bench)
+app.command("measure-response")(measure_response.measure_response)
+for found in entry_points(group=LABORATORY):
+    app.command(found.name, rich_help_panel=found.value.partition(".")[0])(found.load())
 
 
 def _version(wanted: bool) -> None:

@@ -14,7 +14,7 @@ from ur_admittance.errors import CalibrationError
 from ur_admittance.outputs import PARAMETERS
 
 if TYPE_CHECKING:
-    from ur_admittance.apps.bringup.report import Report
+    from ur_admittance.robots.rtde.bringup.bringup_report import Report
 
 
 def bringup(
@@ -39,9 +39,9 @@ def bringup(
 
     Nothing moves without a yes. Steps can be repeated, or skipped with a reason. Ctrl-C stops the arm; the same command
     goes on where it stood. `run --preset bringup.yaml` takes the report as its configuration."""
-    from ur_admittance.apps.bringup.conversation import NAMES, talk
-    from ur_admittance.apps.bringup.report import load_report
-    from ur_admittance.apps.bringup.step import Bench
+    from ur_admittance.robots.rtde.bringup.bringup_report import load_report
+    from ur_admittance.robots.rtde.bringup.conversation import NAMES, talk
+    from ur_admittance.robots.rtde.bringup.step import Bench
 
     by = " ".join(by.split())  # one line of the report
     chosen = {"robot": robot, "model": model, "sensor": sensor, "client": client, "preset": preset, "by": by}
@@ -66,10 +66,10 @@ def bringup(
 
 
 def _new(out: Path, chosen: dict[str, str]) -> "Report":
-    from ur_admittance.apps.bringup.report import Report, now
     from ur_admittance.model import robot_model
     from ur_admittance.params import preset
-    from ur_admittance.robots.rtde.checks import identity
+    from ur_admittance.robots.rtde.bringup.bringup_report import Report, now
+    from ur_admittance.robots.rtde.rtde_checks import identity
 
     who = identity(chosen["robot"])
     about = chosen | {
@@ -91,7 +91,7 @@ def _new(out: Path, chosen: dict[str, str]) -> "Report":
 
 def _continued(report: "Report", chosen: dict[str, str]) -> "Report":
     """The same arm, or a refusal."""
-    from ur_admittance.robots.rtde.checks import identity
+    from ur_admittance.robots.rtde.rtde_checks import identity
 
     about = report.about
     about["robot"] = chosen["robot"]

@@ -19,7 +19,7 @@ from ur_admittance.cli.options import (
 from ur_admittance.outputs import PARAMETERS, PICTURES
 
 if TYPE_CHECKING:
-    from ur_admittance.calibration.arm import CalmArm
+    from ur_admittance.calibration.calm_arm import CalmArm
     from ur_admittance.params import Parameters
 
 app = typer.Typer(
@@ -45,7 +45,7 @@ def calibrate(
     if context.invoked_subcommand is not None:
         return
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.file import check_replaced, save_calibration
+    from ur_admittance.calibration.calibration_file import check_replaced, save_calibration
 
     picture = figure or out.parent / f"{out.stem}.png"
     if not dry_run:
@@ -84,7 +84,7 @@ def check(
 ) -> None:
     """Test a calibration in three new orientations: which wrench is left with nothing touching the tool?"""
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.file import with_calibration
+    from ur_admittance.calibration.calibration_file import with_calibration
 
     parameters = with_calibration(arm.parameters(), file)
     with arm.connected(parameters, **arm.settings(arm.source(parameters, arm.sensor))) as (calm, _):
@@ -105,7 +105,7 @@ def zero(
 ) -> None:
     """Renew the bias in a calibration file: arm standing, nothing touching the tool. Nothing moves."""
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.file import check_replaced, with_calibration, zero_file
+    from ur_admittance.calibration.calibration_file import check_replaced, with_calibration, zero_file
 
     parameters = with_calibration(arm.parameters(), file)
     check_replaced(file, arm.simulated)
@@ -156,7 +156,7 @@ def _by_hand(arm: "CalmArm", parameters: "Parameters", simulated: bool, count: i
 
 
 def _truth(world: Any) -> str:
-    from ur_admittance.apps.practice_arms import truth
+    from ur_admittance.robots.simulated.practice_arms import truth
 
     shown = []
     for name, value in truth(world).items():

@@ -6,7 +6,13 @@ from typing import Annotated, Any
 import typer
 
 from ur_admittance.bounds import Bounds
-from ur_admittance.cli.options import ArmOptions, ClientOption, ModelOption, shared_options, within
+from ur_admittance.cli.options import (
+    ArmOptions,
+    ClientOption,
+    ModelOption,
+    shared_options,
+    within,
+)
 from ur_admittance.runtime.registry import DEFAULT_NAME
 
 
@@ -21,7 +27,7 @@ def check(
     client: ClientOption = "",
 ) -> None:
     """Examine robot and computer without moving anything: what `run` needs, and what to fix (then exit code 2)."""
-    from ur_admittance.apps.doctor import MARKS, examine
+    from ur_admittance.robots.rtde.doctor import MARKS, examine
 
     findings = examine(robot, model, seconds, name, log, client)
     for finding in findings:
@@ -45,9 +51,9 @@ def check_frames(
     """Find a wrong sign, axis, mounting or lever arm: you push along each axis and twist.
 
     The arm holds still. In simulation the hand pushes by itself. Exit code 1 when something is wrong."""
-    from ur_admittance.apps.connect import parameters_for
     from ur_admittance.calibration.push_test import push_test
     from ur_admittance.errors import RobotError
+    from ur_admittance.robots.connect import parameters_for
 
     if fault and not arm.simulated:
         raise RobotError(f"--fault {fault}: faults are for the simulation only.")
@@ -57,10 +63,10 @@ def check_frames(
     device: Any = None
     ask, done = _person()
     if arm.simulated:
-        from ur_admittance.apps.practice_arms import pushing_hand, with_fault
         from ur_admittance.model import robot_model
-        from ur_admittance.simulation import FtSensor, World
-        from ur_admittance.simulation.robot import SimulatedRobot
+        from ur_admittance.robots.simulated import FtSensor, World
+        from ur_admittance.robots.simulated.practice_arms import pushing_hand, with_fault
+        from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 
         world = World(robot_model(arm.model), sensor=FtSensor(noise_force=0.1, noise_torque=0.005))
         device = SimulatedRobot(world, period=1.0 / parameters.control_rate)

@@ -15,7 +15,7 @@ from ur_admittance.cli.options import DurationOption, ModelOption, within
 from ur_admittance.cli.values import parameters_from
 
 if TYPE_CHECKING:
-    from ur_admittance.dashboard import Page
+    from ur_admittance.page import Page
 
 OWN_FOLDER = Path("ur_admittance_page")
 PORTS = Bounds(0, 65535)
@@ -36,7 +36,7 @@ def demo(
     calm: Annotated[bool, typer.Option("--calm", help="No pushes until you make one.")] = False,
 ) -> None:  # fmt: skip
     """A simulated arm in the browser: drag the ball on its tool and feel mass, damping and stiffness."""
-    from ur_admittance import dashboard
+    from ur_admittance import page as dashboard
 
     parameters = parameters_from(preset) if preset else None
     compile_first()
@@ -49,8 +49,8 @@ def demo(
     with ThreadPoolExecutor(1) as other:  # the web server loads while this process loads the controller
         starting = other.submit(dashboard.start, name, host, port, token, folder, shadows)
         try:
-            from ur_admittance.apps.operate import LOOP_PRIORITY
-            from ur_admittance.apps.simulated_arm import run_simulated
+            from ur_admittance.robots.operate import LOOP_PRIORITY
+            from ur_admittance.robots.simulated.simulated_arm import run_simulated
 
             report = run_simulated(
                 model,

@@ -21,7 +21,7 @@ from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.outputs import RECORDINGS, refusal
 
 if TYPE_CHECKING:
-    from ur_admittance.calibration.arm import CalmArm
+    from ur_admittance.calibration.calm_arm import CalmArm
     from ur_admittance.params import Parameters
     from ur_admittance.runtime.robot import Robot
 
@@ -82,7 +82,6 @@ OverwriteOption = Annotated[
 DurationOption = Annotated[
     float | None, within("--duration", bounds=DURATION, help="End after this time [s]; default: Ctrl-C.")
 ]
-TwinOption = Annotated[Path | None, typer.Option("--twin", help="An arm found by identify (.yaml).")]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print the numbers as JSON.")]
 SensorOption = Annotated[
     str,
@@ -148,7 +147,7 @@ class ArmOptions:
 
     def source(self, parameters: "Parameters", asked: str = "") -> str:
         """sensor.source of this arm: as asked for, as calibrated, or what such an arm has."""
-        from ur_admittance.apps.connect import source_of
+        from ur_admittance.robots.connect import source_of
 
         if asked and self.simulated:
             raise RobotError(f"--sensor {asked}: is for real arms; the simulated one has its own.")
@@ -171,7 +170,7 @@ class ArmOptions:
     ) -> Iterator[tuple["CalmArm", str]]:
         """The connected arm and its name: ``device``, or opened by name with these settings. Leaving the block stops
         it."""
-        from ur_admittance.apps.connect import connected_arm, open_robot
+        from ur_admittance.robots.connect import connected_arm, open_robot
 
         settings |= chosen_client(self.robot, self.client)
         if device is None and not self.simulated:
@@ -197,7 +196,7 @@ class SensorOptions(ArmOptions):
     ] = 1.5
 
     def parameters(self) -> "Parameters":
-        from ur_admittance.apps.connect import parameters_for
+        from ur_admittance.robots.connect import parameters_for
 
         return parameters_for(self.robot, self.params)
 
@@ -206,11 +205,11 @@ class SensorOptions(ArmOptions):
         if self.robot == "ros":
             return {"wrench_topic": source}
         if not self.simulated:
-            from ur_admittance.apps.connect import CALM_WATCHDOG_HZ
+            from ur_admittance.robots.connect import CALM_WATCHDOG_HZ
 
             return {"sensor": source, "watchdog_hz": CALM_WATCHDOG_HZ}
-        from ur_admittance.apps.practice_arms import unknown_tool
         from ur_admittance.model import robot_model
+        from ur_admittance.robots.simulated.practice_arms import unknown_tool
 
         return {"world": unknown_tool(robot_model(self.model), self.seed, self.tool_mass)}
 

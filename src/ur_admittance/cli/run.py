@@ -62,7 +62,7 @@ def run(
     """Make an arm compliant until Ctrl-C; that slows it down and stops it.
 
     Exit code 1: it ended in a fault, or the recording is incomplete."""
-    from ur_admittance.apps.connect import check_accept, need_ros, second_of, source_of
+    from ur_admittance.robots.connect import check_accept, need_ros, second_of, source_of
     from ur_admittance.runtime.registry import check_free
 
     check_free(name)
@@ -89,7 +89,7 @@ def run(
             raise RobotError("--sensor, --second and --connection: are for real arms; the simulated one has its own.")
         if parameters.sensor.source.startswith("probe:"):
             raise RobotError(f"sensor.source = {parameters.sensor.source}: is a topic; use --robot ros.")
-        from ur_admittance.apps.simulated_arm import run_simulated
+        from ur_admittance.robots.simulated.simulated_arm import run_simulated
 
         compile_first()
         _report(run_simulated(model, parameters, **options))
@@ -114,7 +114,7 @@ def run(
         if accepted:
             link["accept_load"] = "load" in accepted
         raise typer.Exit(_run_ros(parameters, name, log, dashboard, link, activate=active, duration=duration))
-    from ur_admittance.apps.real_arm import run_real
+    from ur_admittance.robots.rtde.real_arm import run_real
 
     compile_first(simulation=False)
     options["connection"] = link | {"sensor": source_of(parameters, sensor or str(link.get("sensor", "")))}
@@ -135,7 +135,7 @@ def _report(report: "LoopReport") -> None:
 def _stages(names: list[str]) -> list[Any]:
     if not names:
         return []
-    from ur_admittance.apps.stages import build_stages
+    from ur_admittance.runtime.named_stages import build_stages
 
     return build_stages(names)
 
@@ -151,12 +151,12 @@ def _moves_alone(parameters: "Parameters", stages: list[Any], names: list[str]) 
 
 def _check_report(file: Path, robot: str) -> None:
     """If the parameters are the report of a bring-up: that of this very arm? What is left of it is said."""
-    from ur_admittance.apps.bringup.report import report_of
+    from ur_admittance.robots.rtde.bringup.bringup_report import report_of
 
     report = report_of(file)
     if report is None:
         return
-    from ur_admittance.robots.rtde.checks import identity
+    from ur_admittance.robots.rtde.rtde_checks import identity
 
     report.check_arm(identity(robot).serial)
     if report.left:
@@ -176,7 +176,7 @@ def _run_ros(
     parameters: "Parameters", name: str, log: Path | None, dashboard: bool, link: dict[str, Any], **options: Any
 ) -> int:
     """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
-    from ur_admittance.ros.program import run_ros
+    from ur_admittance.ros.node_program import run_ros
 
     options |= {**link, "controller_name": name, "log": str(log or ""), "dashboard": dashboard}
     return run_ros(parameters, typer.echo, **options)
@@ -196,11 +196,11 @@ def _what_runs(robot: str, model: str, active: bool, dashboard: bool, own: str) 
 @contextlib.contextmanager
 def _watchers(name: str, dashboard: bool, sentence: str) -> Iterator[None]:
     """Processes beside the loop: the status in the terminal and, if asked for, the page."""
-    from ur_admittance.apps.status import status_process
+    from ur_admittance.cli.status_line import status_process
 
     with contextlib.ExitStack() as stack:
         if dashboard:
-            from ur_admittance.dashboard import page_process
+            from ur_admittance.page import page_process
 
             stack.enter_context(page_process(name))
         stack.enter_context(status_process(name))

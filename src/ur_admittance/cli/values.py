@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from ur_admittance.errors import ParameterError
 
 if TYPE_CHECKING:
-    from ur_admittance.apps.twin import Twin
     from ur_admittance.params import Parameters
 
 
@@ -65,12 +64,3 @@ def parameters_from(name: str | None) -> "Parameters":
     if Path(name).suffix in (".yaml", ".yml") or os.path.exists(name):  # noqa: PTH110  (never raises)
         return load_parameters(Path(name))
     raise ParameterError(f"preset {name!r} is unknown: choose one of {', '.join(PRESETS)}, or give a .yaml file.")
-
-
-def twin_from(path: Path | None) -> "Twin | None":
-    """The arm of a twin file; None: no file was given."""
-    if path is None:
-        return None
-    from ur_admittance.apps.twin import Twin
-
-    return Twin.load(path)

@@ -24,7 +24,7 @@ from ur_admittance.errors import ParameterError, UrAdmittanceError
 FloatArray = NDArray[np.float64]
 
 PATH_GAIN = 2.0  # [1/s] pull of the reference back onto the path
-PATH_END = 4.0  # [1/s] it slows down towards the last point, as towards a target pose (core/law.py)
+PATH_END = 4.0  # [1/s] it slows down towards the last point, as towards a target pose (core/law/twist.py)
 REACHED = 1e-4  # [m] from the last point
 MAX_ACCELERATION = 25.0  # [rad/s2] somewhat more than the tick asks for, or the follower would fall behind
 MAX_JERK = 500.0  # [rad/s3] a UR's own motion profiles stay below this

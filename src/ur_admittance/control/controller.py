@@ -21,15 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance import given
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
-from ur_admittance.control.checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.fusion import Fusion
+from ur_admittance.control.live_checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
 from ur_admittance.control.zeroing import ZeroWatch
 from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
-from ur_admittance.core.rest import SEEN
 from ur_admittance.core.tick import tick
+from ur_admittance.core.wrench.rest import SEEN
 from ur_admittance.errors import Doubt, LifecycleError
 from ur_admittance.first_start import in_words, prepare
 from ur_admittance.model import RobotModel, robot_model

@@ -8,7 +8,7 @@ and accelerates the reference inside the limits. A wanted wrench goes with any o
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance.control.checks import finite
+from ur_admittance.control.live_checks import finite
 from ur_admittance.core.leader import FROM_OUTSIDE, Leader
 from ur_admittance.core.views import Record, scalar, vector
 from ur_admittance.errors import LifecycleError, ParameterError

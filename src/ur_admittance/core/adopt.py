@@ -11,11 +11,13 @@ What drives the law may still change: another torque about another point, a spri
 is kept as a force of its own that fades out over the engagement time, like that of the tracking error (ramps.py).
 """
 
-from .chain import forward, twist_of
-from .checks import ACTIVE
-from .compile import kernel, mat3, mat6, vec3, vec6
-from .control_axes import NORMAL, control_axes
-from .spatial import (
+from ur_admittance.core.chain import forward, twist_of
+from ur_admittance.core.checks import ACTIVE
+from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.contact.surface import LARGEST_TILT, along_surface, friction_cone
+from ur_admittance.core.contact.turned_contact import turn_contact
+from ur_admittance.core.law.control_axes import NORMAL, control_axes
+from ur_admittance.core.spatial import (
     clip,
     copy_matrix,
     cross,
@@ -28,9 +30,7 @@ from .spatial import (
     rotate_back,
     transposed_multiply,
 )
-from .surface import LARGEST_TILT, along_surface, friction_cone
-from .turned_contact import turn_contact
-from .wrench import condition, deadband, unload
+from ur_admittance.core.wrench.condition import condition, deadband, unload
 
 NO_FILTER_HZ = 1e8  # above it a filter has no effect at any rate; a number that passes for a sane one in the state
 SAME_AXES = 1e-9  # sum of squares of R_new^T R_old - I below which nothing is turned: rounding

@@ -7,8 +7,8 @@ Every joint turns about the z axis of its own frame; other axes are turned into 
 
 import math
 
-from .compile import kernel, mat3, vec3
-from .spatial import copy_matrix, cross, multiply, rotate
+from ur_admittance.core.compile import kernel, mat3, vec3
+from ur_admittance.core.spatial import copy_matrix, cross, multiply, rotate
 
 
 @kernel

@@ -1,7 +1,7 @@
 """0  Is this sample fit to move an arm, and are the records sound?"""
 
-from .compile import from_here, kernel
-from .records import STATE_FLOATS, TRAIL, Mode, Status
+from ur_admittance.core.compile import from_here, kernel
+from ur_admittance.core.records import STATE_FLOATS, TRAIL, Mode, Status
 
 ACTIVE, FAULT = int(Mode.ACTIVE), int(Mode.FAULT)
 OK, BAD_PERIOD, NOT_FINITE = int(Status.OK), int(Status.BAD_PERIOD), int(Status.NOT_FINITE)

@@ -29,7 +29,7 @@ from numba.np.arrayobj import populate_array
 def _sources():
     """The files of all kernels."""
     package = Path(__file__).parents[1]
-    patterns = ("core/*.py", "**/kernels.py", "**/kernels/*.py", "**/records.py")
+    patterns = ("core/**/*.py", "**/kernels.py", "**/kernels/*.py", "**/records.py")
     return sorted({file for pattern in patterns for file in package.glob(pattern)})
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from ur_admittance.core.limits.shapes_record import BODIES
 from ur_admittance.core.records import Status
-from ur_admittance.core.shapes_record import BODIES
 
 INPUTS = ("joint state", "wrench", "reference")
 

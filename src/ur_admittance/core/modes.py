@@ -2,13 +2,13 @@
 
 import math
 
-from .checks import ACTIVE, FAULT, OK
-from .compile import from_here, kernel
-from .contact import forget_contact
-from .following import SLACK, start_at_arm
-from .law import latch
-from .records import STANDSTILL, STATE_FLOATS, Mode, Request, Status
-from .spatial import set_identity
+from ur_admittance.core.checks import ACTIVE, FAULT, OK
+from ur_admittance.core.compile import from_here, kernel
+from ur_admittance.core.contact.stabilise import forget_contact
+from ur_admittance.core.law.twist import latch
+from ur_admittance.core.motion.following import SLACK, start_at_arm
+from ur_admittance.core.records import STANDSTILL, STATE_FLOATS, Mode, Request, Status
+from ur_admittance.core.spatial import set_identity
 
 INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
 ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)

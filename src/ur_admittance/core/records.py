@@ -17,9 +17,9 @@ from enum import IntEnum, IntFlag
 
 import numpy as np
 
-from .contact_record import CONTACT
-from .known_record import KNOWN
-from .shapes_record import SHAPES
+from ur_admittance.core.contact.contact_record import CONTACT
+from ur_admittance.core.known_record import KNOWN
+from ur_admittance.core.limits.shapes_record import SHAPES
 
 F = np.float64
 I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
@@ -287,7 +287,7 @@ STATE = np.dtype(
         ("rest_wrench", F, 6),  # about the TCP, base axes [N, Nm]
         ("rest_evidence", F, 2),  # of the doubt: value and bound [N, Nm]
         ("pressed", F, 2),  # what is left of the load at an activation after a fault [N, Nm]: wrench.deadband
-        # distances: core/obstacles.py
+        # distances: core/limits/obstacles.py
         ("near_q", F, 6),  # joint angles at which they were measured last [rad]
         ("near_room", F),  # smallest distance there beyond the clearance, or less [m]
         ("near_revision", F),  # of the parameters then

@@ -6,7 +6,7 @@ coordinates in b to coordinates in a, a rotation vector r has the angle as its l
 
 import math
 
-from .compile import kernel, mat3, vec3
+from ur_admittance.core.compile import kernel, mat3, vec3
 
 SMALL_ANGLE = 1e-4  # below it the series is exact to 1e-17
 

@@ -22,10 +22,9 @@ the same bits out.
 
 from numba import njit, prange
 
-from .adopt import adopt
-from .bounds import SINGULARITY
-from .chain import forward, twist_of
-from .checks import (
+from ur_admittance.core.adopt import adopt
+from ur_admittance.core.chain import forward, twist_of
+from ur_admittance.core.checks import (
     ACTIVE,
     BAD_PARAMS,
     FAULT,
@@ -37,24 +36,44 @@ from .checks import (
     check_state,
     is_sane,
 )
-from .choose import choose
-from .compile import kernel, mat3, mat6, record, vec3, vec6
-from .contact import explain_hit
-from .control_axes import NORMAL
-from .following import follows, forgive_drift, observe_lead, observe_speed, rejoin, strays
-from .law import advance, carry, desired_twist, law_twist, pose_error
-from .modes import ACTIVATE, INACTIVE, change_mode, enter_fault, stands_still, start
-from .obstacles import COLLISION as NEAR_LIMIT
-from .obstacles import SHOWN, forget_near, nearest_pair
-from .ramps import ramp_parameters, track
-from .records import Limit, Status
-from .rest import SEEN, observe_rest
-from .retreat import BODY, change_retreat, go_back
-from .singular import SINGULAR, damped_factor, smallest_singular_value
-from .spatial import clip, copy_matrix, norm
-from .stopping import forget_all_but_motion, move_joints, remember_limits, slow_down
-from .surface import estimate_normal
-from .wrench import condition
+from ur_admittance.core.compile import kernel, mat3, mat6, record, vec3, vec6
+from ur_admittance.core.contact.stabilise import explain_hit
+from ur_admittance.core.contact.surface import estimate_normal
+from ur_admittance.core.law.control_axes import NORMAL
+from ur_admittance.core.law.ramps import ramp_parameters, track
+from ur_admittance.core.law.twist import advance, carry, desired_twist, law_twist, pose_error
+from ur_admittance.core.limits.bounds import SINGULARITY
+from ur_admittance.core.limits.choose import choose
+from ur_admittance.core.limits.obstacles import COLLISION as NEAR_LIMIT
+from ur_admittance.core.limits.obstacles import SHOWN, forget_near, nearest_pair
+from ur_admittance.core.limits.singular import SINGULAR, damped_factor, smallest_singular_value
+from ur_admittance.core.modes import (
+    ACTIVATE,
+    INACTIVE,
+    change_mode,
+    enter_fault,
+    stands_still,
+    start,
+)
+from ur_admittance.core.motion.following import (
+    follows,
+    forgive_drift,
+    observe_lead,
+    observe_speed,
+    rejoin,
+    strays,
+)
+from ur_admittance.core.motion.retreat import BODY, change_retreat, go_back
+from ur_admittance.core.motion.stopping import (
+    forget_all_but_motion,
+    move_joints,
+    remember_limits,
+    slow_down,
+)
+from ur_admittance.core.records import Limit, Status
+from ur_admittance.core.spatial import clip, copy_matrix, norm
+from ur_admittance.core.wrench.condition import condition
+from ur_admittance.core.wrench.rest import SEEN, observe_rest
 
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)

@@ -2,6 +2,6 @@
 
 from ur_admittance.first_start.prepare import Progress, Tell, cores, in_words, prepare
 
-SIMULATION = "ur_admittance.simulation.robot:compile_kernels"  # for prepare: the simulated arm too
+SIMULATION = "ur_admittance.robots.simulated.simulated_robot:compile_kernels"  # for prepare: the simulated arm too
 
 __all__ = ["SIMULATION", "Progress", "Tell", "cores", "in_words", "prepare"]

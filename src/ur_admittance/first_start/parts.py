@@ -15,7 +15,9 @@ from typing import Any
 
 from numba import from_dtype, types
 
-from ur_admittance.core import contact_record, known_record, records, shapes_record
+from ur_admittance.core import known_record, records
+from ur_admittance.core.contact import contact_record
+from ur_admittance.core.limits import shapes_record
 
 ROOT = "ur_admittance."
 FILE = Path(__file__).with_name("parts.txt")

@@ -8,7 +8,7 @@ frames.py  rotations and poses
 look.py    what an arm looks like, as cylinders
 """
 
-from ur_admittance.model.robot import JOINT_NAMES, Link, RobotModel
-from ur_admittance.model.table import MODEL_NAMES, robot_model
+from ur_admittance.model.arm_model import JOINT_NAMES, Link, RobotModel
+from ur_admittance.model.arm_table import MODEL_NAMES, robot_model
 
 __all__ = ["JOINT_NAMES", "MODEL_NAMES", "Link", "RobotModel", "robot_model"]

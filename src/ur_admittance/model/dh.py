@@ -15,9 +15,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ur_admittance.model.arm_model import RobotModel
+from ur_admittance.model.arm_table import T_BASE_LINK_UR_BASE
 from ur_admittance.model.frames import Array, Pose, rotation_x, rotation_z
-from ur_admittance.model.robot import RobotModel
-from ur_admittance.model.table import T_BASE_LINK_UR_BASE
 
 
 @dataclass(frozen=True, eq=False)

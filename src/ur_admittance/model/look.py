@@ -9,8 +9,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ur_admittance.model.arm_model import RobotModel
 from ur_admittance.model.frames import Array
-from ur_admittance.model.robot import RobotModel
 
 Colour = tuple[int, int, int]  # red, green, blue, 0 to 255
 

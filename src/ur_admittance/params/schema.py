@@ -32,7 +32,11 @@ from ur_admittance.params.fields import (
     Two,
     parameter,
 )
-from ur_admittance.params.relations import check_relations, one_filter_parameter, release_other_filter_parameter
+from ur_admittance.params.relations import (
+    check_relations,
+    one_filter_parameter,
+    release_other_filter_parameter,
+)
 from ur_admittance.params.sensors import Second, Sensor, Tool
 
 COEFFICIENT_RATE_HZ = 500.0  # the loop rate that a filter coefficient refers to

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core import shapes_record as bodies
+from ur_admittance.core.limits import shapes_record as bodies
 from ur_admittance.model import RobotModel, robot_model
+from ur_admittance.model.arm_model import Capsule
+from ur_admittance.model.arm_table import MODEL_NAMES, nearest_model
 from ur_admittance.model.frames import Array, rotation_from_rpy
-from ur_admittance.model.robot import Capsule
-from ur_admittance.model.table import MODEL_NAMES, nearest_model
 from ur_admittance.params.schema import Parameters
 
 BUILT_AROUND = 0.01  # [m] beyond the clearance

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from ur_admittance import given
 from ur_admittance.errors import LogError
+from ur_admittance.recording.log_writer import METADATA, RECORDS
 from ur_admittance.recording.salvage import Salvaged, salvage
-from ur_admittance.recording.writer import METADATA, RECORDS
 
 TOPICS = {f"/exact/{kind}": kind for kind in RECORDS}
 SHOWN = 5  # gaps that are told one by one

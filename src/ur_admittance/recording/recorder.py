@@ -23,11 +23,11 @@ from ur_admittance import given
 from ur_admittance.core.records import new
 from ur_admittance.core.views import Record, scalar, whole
 from ur_admittance.errors import LogError, UrAdmittanceError, sentence_of
-from ur_admittance.recording.writer import TICK, LogWriter, check_new
+from ur_admittance.recording.log_writer import TICK, LogWriter, check_new
 from ur_admittance.runtime.interfaces import LOOP, MAX_PERIOD_S, Controller
 from ur_admittance.runtime.realtime import leave_the_loop_alone
-from ur_admittance.runtime.telemetry.reader import TelemetryReader
-from ur_admittance.runtime.telemetry.writer import STATE_AT, TelemetryWriter, as_json, parts_of, warn
+from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry.telemetry_writer import STATE_AT, TelemetryWriter, as_json, parts_of, warn
 
 DRAIN_S = 0.05  # the ring holds 4 s: the recorder may be held up for that long without a loss
 SYNC_S = 1.0  # a power cut loses no more than about this

@@ -5,8 +5,8 @@ import numpy as np
 from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
+from ur_admittance.core.limits.shapes_record import pair_words
 from ur_admittance.core.records import PARAMS, STANDSTILL, Limit, Mode, Status
-from ur_admittance.core.shapes_record import pair_words
 from ur_admittance.params.own_motion import own_motion
 from ur_admittance.recording.log import Log
 

@@ -24,21 +24,21 @@ from zlib import crc32
 import numpy as np
 from rclpy.clock import Clock, ClockType
 
-from ur_admittance.core.following import STOPPED_ROBOT
+from ur_admittance.core.motion.following import STOPPED_ROBOT
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import not_alone
 from ur_admittance.robots.ros.packages import warn_of_missing
-from ur_admittance.robots.ros.robot import RosRobot, RosSettings
+from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.ros.autostart import Autostart
 from ur_admittance.ros.compliant_arm import CompliantArm, next_log, stages_of
 from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import StateTopic, state_of
-from ur_admittance.ros.options import OPTIONS
+from ur_admittance.ros.node_options import OPTIONS
+from ur_admittance.ros.node_run import run
 from ur_admittance.ros.parameters import SchemaParameters
-from ur_admittance.ros.run import run
 from ur_admittance.ros.sensor_watch import SensorWatch
 from ur_admittance.ros.services import offer, say
 from ur_admittance.runtime.report import LoopReport
@@ -69,7 +69,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.declare_schema(self.calibrated(self.prefixed(parameters or Parameters())))
         self._log = Path(self.option("log")) if self.option("log") else None
         if self._log is not None:
-            from ur_admittance.recording.writer import check_new
+            from ur_admittance.recording.log_writer import check_new
 
             check_new(self._log)
         warn_of_missing(self, self.option("output"))

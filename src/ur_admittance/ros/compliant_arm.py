@@ -6,22 +6,22 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ur_admittance.apps.stages import build_stages
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import LifecycleError, RobotError
-from ur_admittance.model.table import nearest_model
+from ur_admittance.model.arm_table import nearest_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.inputs import wrench_topic
-from ur_admittance.robots.ros.robot import RosRobot, RosSettings
+from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.seam import warm_up
 from ur_admittance.robots.ros.second_wrench import second_topic
-from ur_admittance.robots.ros.zeroing import zero_in_driver
+from ur_admittance.robots.ros.sensor_zero import zero_in_driver
 from ur_admittance.ros.control_thread import ControlThread
 from ur_admittance.ros.monitor import Monitor
-from ur_admittance.ros.references import References
-from ur_admittance.ros.run import saying_unless_ended
+from ur_admittance.ros.node_run import saying_unless_ended
+from ur_admittance.ros.reference_topics import References
 from ur_admittance.runtime.interfaces import Stage
+from ur_admittance.runtime.named_stages import build_stages
 from ur_admittance.runtime.realtime import whole_process
 from ur_admittance.runtime.requests import Handler
 
@@ -236,7 +236,7 @@ def _beside(page: str | None, priority: int, log: Any) -> Iterator[None]:
     """The page, if wanted, as a process without privileges; then real-time priority for all threads of this one."""
     with contextlib.ExitStack() as stack:
         if page is not None:
-            from ur_admittance.dashboard import page_process
+            from ur_admittance.page import page_process
 
             stack.enter_context(page_process(page, say=log.info))
         stack.enter_context(whole_process(priority - 1))

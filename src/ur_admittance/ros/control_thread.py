@@ -7,13 +7,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from ur_admittance.apps.operate import operate
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.ros.robot import RosRobot
+from ur_admittance.robots.operate import operate
+from ur_admittance.robots.ros.ros_robot import RosRobot
 from ur_admittance.ros.monitor import Monitor
-from ur_admittance.ros.references import References
+from ur_admittance.ros.reference_topics import References
 from ur_admittance.runtime.loop import stands_still
 from ur_admittance.runtime.report import LoopReport
 

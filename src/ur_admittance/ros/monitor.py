@@ -16,10 +16,10 @@ from ur_admittance.core.faults import remedy
 from ur_admittance.core.leader import WORDS
 from ur_admittance.core.records import Mode, new
 from ur_admittance.core.views import scalar, vector
+from ur_admittance.robots.ros import prepared
 from ur_admittance.robots.ros.cdr import Prepared
-from ur_admittance.robots.ros.outputs import MARKS
+from ur_admittance.robots.ros.command_outputs import MARKS
 from ur_admittance.robots.ros.polled import COMMANDS, LATCHED
-from ur_admittance.ros.sim import messages
 from ur_admittance.runtime.interfaces import LOOP
 
 VELOCITY_TOPIC = "admittance_cartesian_velocity"
@@ -75,7 +75,7 @@ class JointReferences:
     def __init__(self, node: Node, controller: AdmittanceController, joints: Sequence[str]) -> None:
         self._node, self._publisher = node, node.create_publisher(JointState, "~/joint_references", COMMANDS)
         self._send = self._publisher.handle.publish_raw
-        self._message, self._positions, self._speeds = messages.joint_state(joints)
+        self._message, self._positions, self._speeds = prepared.joint_state(joints)
         self._mode = scalar(controller.command, "mode")
         self._q, self._qd = vector(controller.command, "q"), vector(controller.command, "qd")
         self._cycle, self._heard = 0, False
@@ -106,7 +106,7 @@ class WrenchStream:
 
     def __init__(self, node: Node, topic: str, frame: str) -> None:
         self._publisher = node.create_publisher(WrenchStamped, topic, COMMANDS)
-        self._message, self._numbers = messages.wrench(frame)
+        self._message, self._numbers = prepared.wrench(frame)
 
     def send(self, stamp_ns: int, wrench: NDArray[np.float64] | Any) -> None:
         self._numbers[:] = wrench

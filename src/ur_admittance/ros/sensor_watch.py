@@ -13,7 +13,7 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import RobotError
 from ur_admittance.params.relations import at_probe
 from ur_admittance.robots.ros.inputs import Inputs
-from ur_admittance.robots.ros.robot import RosRobot
+from ur_admittance.robots.ros.ros_robot import RosRobot
 from ur_admittance.robots.ros.sensor_place import Place, believed, moved, must_stand
 
 LOOKS, AGAIN_S = 3, 0.02  # in a row that must agree, and the time between two of them

@@ -15,13 +15,13 @@ from pathlib import Path
 from std_msgs.msg import String
 
 from ur_admittance.calibration import Reading, identify, session
-from ur_admittance.calibration.file import save_calibration
+from ur_admittance.calibration.calibration_file import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
 from ur_admittance.outputs import PARAMETERS, refusal
 from ur_admittance.robots.ros.polled import LATCHED
 from ur_admittance.ros.arm_node import COMMANDING, RAW_TOPIC, ArmNode
+from ur_admittance.ros.node_run import run
 from ur_admittance.ros.parameters import Option
-from ur_admittance.ros.run import run
 from ur_admittance.ros.services import offer
 
 OPTIONS: dict[str, Option] = {

@@ -4,7 +4,7 @@
     /joint_states, /robot_description: for the direction of gravity
     ~/zero_ft_sensor, ~/zero_free_tool (std_srvs/Trigger)
 
-It is the control loop with a controller that is never activated: the first step of its tick (core/wrench.py) does the
+It is the control loop with a controller that is never activated: the first step of its tick (core/wrench) does the
 arithmetic, so that both give the same numbers.
 """
 
@@ -22,8 +22,8 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.inputs import wrench_topic
 from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
 from ur_admittance.ros.monitor import WrenchStream
+from ur_admittance.ros.node_run import run, saying_unless_ended
 from ur_admittance.ros.parameters import Option
-from ur_admittance.ros.run import run, saying_unless_ended
 from ur_admittance.ros.sensor_watch import SensorWatch
 from ur_admittance.ros.services import offer
 from ur_admittance.runtime import loop

@@ -3,7 +3,7 @@
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import is_sane
 from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
-from ur_admittance.core.following import DRIFT
+from ur_admittance.core.motion.following import DRIFT
 from ur_admittance.core.spatial import norm
 
 FIT, NOT_FINITE, AWAY, TOO_FAST, TOO_FAR, OUTSIDE, TOOL_TOO_FAST, TOOL_TURNS = range(8)

@@ -21,12 +21,30 @@ from ur_admittance.core.records import STANDSTILL, Mode, Status, new
 from ur_admittance.core.views import record_bytes, scalar, vector
 from ur_admittance.errors import LoopError, RobotError, sentence_of
 from ur_admittance.runtime.clock import Clock
-from ur_admittance.runtime.interfaces import LOOP, MAX_PERIOD_S, Controller, Mailbox, OnTick, Publisher, Stage
+from ur_admittance.runtime.interfaces import (
+    LOOP,
+    MAX_PERIOD_S,
+    Controller,
+    Mailbox,
+    OnTick,
+    Publisher,
+    Stage,
+)
 from ur_admittance.runtime.report import LoopReport, Timings
 from ur_admittance.runtime.robot import Robot, share_second
 from ur_admittance.runtime.signals import ending_signals
 from ur_admittance.runtime.stages import Stages
-from ur_admittance.runtime.steps import FOLLOW, LEAD, LISTEN, ON_TICK, READ, START, UPDATE, WAIT, WRITE
+from ur_admittance.runtime.steps import (
+    FOLLOW,
+    LEAD,
+    LISTEN,
+    ON_TICK,
+    READ,
+    START,
+    UPDATE,
+    WAIT,
+    WRITE,
+)
 
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
 LOOP_BYTES = struct.Struct("3q4d5q")  # the scalars of LOOP in their order: one call instead of twelve assignments

@@ -35,7 +35,15 @@ from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import is_sane
 from ur_admittance.core.compile import kernel, mat3, mat6, record, vec3, vec6
 from ur_admittance.core.records import Status
-from ur_admittance.core.spatial import clip, cross, multiply, norm, rotate, rotate_back, wrench_to_point
+from ur_admittance.core.spatial import (
+    clip,
+    cross,
+    multiply,
+    norm,
+    rotate,
+    rotate_back,
+    wrench_to_point,
+)
 
 OK, DISAGREE = int(Status.OK), int(Status.SENSORS_DISAGREE)
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from ur_admittance.errors import ModelError
+from ur_admittance.model.arm_model import HOME, Link, RobotModel
 from ur_admittance.model.frames import Pose, frame_with_z_along
-from ur_admittance.model.robot import HOME, Link, RobotModel
 from ur_admittance.model.urdf.tree import Body, Joint, Tree, joined, read_tree
-from ur_admittance.model.urdf.writer import generate
+from ur_admittance.model.urdf.urdf_writer import generate
 
 __all__ = ["generate", "load"]
 

@@ -25,8 +25,8 @@ from rclpy.node import Node
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.asking import Question
+from ur_admittance.robots.ros.command_outputs import trajectory
 from ur_admittance.robots.ros.kernels import CATCH_UP
-from ur_admittance.robots.ros.outputs import trajectory
 from ur_admittance.robots.ros.seam import Plan, braking_time
 
 Array = NDArray[np.float64]

@@ -9,9 +9,9 @@ from rclpy.node import Node
 
 from ur_admittance.errors import LifecycleError, RobotError
 from ur_admittance.robots.ros.action_output import DELAY_S, ActionOutput
-from ur_admittance.robots.ros.controllers import CANDIDATES, ControllerManager, choose, endpoint, not_active
+from ur_admittance.robots.ros.command_outputs import Output, TrajectoryOutput, VelocityOutput
+from ur_admittance.robots.ros.controller_list import CANDIDATES, ControllerManager, choose, endpoint, not_active
 from ur_admittance.robots.ros.guard import SILENCE_S
-from ur_admittance.robots.ros.outputs import Output, TrajectoryOutput, VelocityOutput
 from ur_admittance.robots.ros.seam import Leash, Seam, SpeedSeam, warm_up
 
 Array = NDArray[np.float64]

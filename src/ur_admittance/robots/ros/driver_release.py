@@ -24,8 +24,8 @@ from xml.etree import ElementTree
 import numpy as np
 
 from ur_admittance.model import RobotModel
+from ur_admittance.model.arm_table import CB_SERIES, MODEL_NAMES, nearest_model
 from ur_admittance.model.frames import Pose
-from ur_admittance.model.table import CB_SERIES, MODEL_NAMES, nearest_model
 
 Version = tuple[int, int, int]
 

@@ -9,9 +9,9 @@ from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.description import Description
-from ur_admittance.robots.ros.frames import Frames
 from ur_admittance.robots.ros.inputs import Inputs
 from ur_admittance.robots.ros.sensor_place import Place, SensorPlace, believed, must_stand
+from ur_admittance.robots.ros.transforms import Frames
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # [s] between looks for what is missing: doubled each time
 

@@ -16,12 +16,12 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.robots.ros.controllers import ControllerManager
+from ur_admittance.robots.ros.controller_list import ControllerManager
 from ur_admittance.robots.ros.description import Description
 from ur_admittance.robots.ros.driver_release import Driver, Release, find_driver
-from ur_admittance.robots.ros.frames import TCP_FRAME, Frames
+from ur_admittance.robots.ros.driver_status import PROGRAM_TOPIC
 from ur_admittance.robots.ros.inputs import Inputs
-from ur_admittance.robots.ros.status import PROGRAM_TOPIC
+from ur_admittance.robots.ros.transforms import TCP_FRAME, Frames
 
 DRIVER_SENSOR = "force_torque_sensor_broadcaster"  # node and topic of the UR driver
 SAME_M, SAME_RAD = 0.002, 0.01  # what two looks at a standing arm may differ by: other joint offsets, rounding

@@ -4,7 +4,7 @@ import contextlib
 import time
 
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.rtde.panel import panel
+from ur_admittance.robots.rtde.pendant import panel
 
 AGAIN = "reset the fault, which starts it again"
 PAUSED = f"the program on the robot was paused at its pendant: {AGAIN}"

@@ -8,7 +8,7 @@ from typing import Any
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde.ended import PAUSED, no_power
-from ur_admittance.robots.rtde.panel import panel
+from ur_admittance.robots.rtde.pendant import panel
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.states import States
 from ur_admittance.robots.rtde.versions import Version

@@ -1,1 +1,0 @@
-"""Parts put together into programs: an arm that is opened, run, checked, watched, tried in scenarios."""

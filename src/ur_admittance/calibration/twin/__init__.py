@@ -1,7 +1,0 @@
-"""An arm's own numbers from a recording of its work: delay, lag, stiffness, damping, friction; its sensor, its tool."""
-
-from ur_admittance.calibration.twin.identify import Finding, Findings, identify
-from ur_admittance.calibration.twin.servo import Guess
-from ur_admittance.calibration.twin.stretch import Mounting, Stretch
-
-__all__ = ["Finding", "Findings", "Guess", "Mounting", "Stretch", "identify"]

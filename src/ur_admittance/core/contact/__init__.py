@@ -1,0 +1,1 @@
+"""What the tool touches, and the damping that this needs."""

@@ -1,0 +1,228 @@
+"""2.3  Contact that does not bounce: what an axis touches, how stiff it is, and the damping that this needs.
+
+On a surface of stiffness K an arm that answers after the time T is stable when about  D >= K T: the loop is
+x' = -(K/D) x(t - T - M/D), without overshoot while  r = (T + M/D) K/D  stays below 1/e. The damping for a given r is
+
+    D = a + sqrt(a^2 + K M / r),   a = K T / 2r
+
+K is seen from the command: the surface in series with the arm's own compliance. Three observers estimate it:
+
+- Impact. An arm that moves by itself (force axes, a moving reference) runs into something: K = -df/dx since it touched.
+- Oscillation. The force oscillates for three periods or more above 4 Hz and does not decay:
+  K = -mean(x f) / mean(x^2) over the last 0.2 s.
+- Hit. A hand drives the tool into something: K is the opposing force over the displacement, both from their means
+  over 10 ms, if that is more than shaking the mass of the law at 5 Hz would make it, M (2 pi 5 Hz)^2 (8 kg: 7.9 kN/m).
+  The ratio begins low and grows to K, so that a wall shows in its first one or two samples and noise does not.
+
+They are fast, and leave holes: no threshold on stiffness tells every wall from every hand. What they miss is found by
+the energy that a bounce needs (power.py), a few periods later.
+
+None of them responds when a hand guides the arm in free space: the arm does not run into the hand, and people do not
+shake a tool that fast. Damping is only ever raised above what the user chose, kept until the contact is lost (by hand:
+until the tool has left the place, as hand and wall cancel in the sensor), and then returned smoothly.
+"""
+
+import math
+
+from ur_admittance.core.compile import from_here, kernel, vec6
+from ur_admittance.core.contact.contact_record import CONTACT_FLOATS
+from ur_admittance.core.contact.power import damp, hands_out, hold, watch_power
+from ur_admittance.core.spatial import norm, rotate_back
+from ur_admittance.core.wrench.condition import smoothing
+
+# Pairs are [N, Nm], [m, rad] or [m/s, rad/s]: linear axes, angular axes.
+LOST = 0.1  # [s] without force before contact is lost
+RELEASE_TIME = 0.3  # [s] in which the damping returns to the user's
+STIFFEST = 1e5  # [N/m, Nm/rad] no arm holds its tool more stiffly, so nothing it touches appears stiffer
+
+RUNNING = (0.0005, 0.005)  # slower, nothing is run into
+IMPACT = 0.1  # [s] after touching in which force over displacement is taken for the stiffness
+JOLT = 0.05  # [s] ... in which the mass of the arm makes it look up to three times as stiff: damping for that falls
+IMPACT_FORCE = (1.0, 0.1)  # change of force above which that ratio is better than its noise
+
+BAND_LOW_HZ = 4.0
+MEMORY = 0.2  # [s] of variance and covariance
+SMALLEST_PEAK = (1.0, 0.1)  # force of an oscillation that counts
+HALF_PERIOD = (0.015, 0.125)  # [s] shortest and longest: 33 to 4 Hz
+SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
+HALF_CYCLES = 6
+
+HIT_TIME = 0.01  # [s] of the means that force and displacement are taken from
+HIT_FORCE = (5.0, 0.5)  # least opposing force, and least change of it, that counts
+HIT_SPEED = (0.005, 0.05)  # slower, the arm bends sideways under what another axis hits, or rings as a hand lets go
+HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a hand imitates by shaking at 5 Hz
+STIFFER = 2.0  # damped, a hand looks stiffer than it is: what follows a hit must be this many times as stiff to count
+AWAY = (0.005, 0.05)  # distance after which a contact by hand is over ...
+PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the tool into it
+SOFTEST = (2e3, 30.0)  # [N/m, Nm/rad] no softer than that: a hand that was damped by mistake is free after 3 cm
+
+APPROACH_MEMORY = 0.2  # [s] of the speed before a hit: longer than any hit takes to reach the force limit
+
+
+@kernel
+def observe(p, s, wrench, velocity, R, driven, dt):
+    """Contact, stiffness and needed damping of every control axis.
+
+    wrench: about the TCP, control axes, before the deadband. velocity: measured TCP twist, base axes.
+    R: R_base_control. driven: the reference moves by itself.
+    """
+    model_twist, v, measured = vec6(), vec6(), vec6()  # how a free arm would move now, after its response time
+    for i in range(6):
+        model_twist[i] = s.lag[i] / p.response_time if p.response_time > 0.0 else s.twist[i]
+    for a in range(0, 6, 3):
+        rotate_back(R, model_twist[a : a + 3], v[a : a + 3])
+        rotate_back(R, velocity[a : a + 3], measured[a : a + 3])
+    fresh, slow = smoothing(p.filter_cutoff_hz, dt), smoothing(BAND_LOW_HZ, dt)
+    contact = s.contact
+    contact.approach_speed = max(norm(v[:3]), max(0.0, 1.0 - dt / APPROACH_MEMORY) * contact.approach_speed)
+    hit = contact.hit
+    mass = max(s.mass[0], s.mass[1], s.mass[2])
+    watch_power(p, contact, wrench, measured, v, driven, mass, dt)
+    if p.stabilizer != 0.0 and hands_out(contact, mass):
+        damp(p, s, contact, dt)
+    for i in range(6):
+        by_itself = driven or p.force_axes[i] != 0.0
+        touch(p, contact, wrench[i], v[i], by_itself, i, dt)
+        stiffness = oscillation_stiffness(contact.oscillation, wrench[i], v[i], fresh, slow, i, dt)
+        if contact.ran_into[i] != 0.0:
+            stiffness = max(impact_stiffness(contact.impact, wrench[i], v[i], fresh, i, dt), stiffness)
+        if not by_itself:
+            free = contact.unlimited_time >= IMPACT  # at a limit the arm does not obey the force
+            slope = hit_stiffness(hit, wrench[i], v[i], s.mass[i], fresh, i, dt)
+            late = contact.held[i] != 0.0 and contact.held_time[i] > IMPACT
+            if free and not (late and slope < STIFFER * contact.stiffness[i]):
+                stiffness = max(stiffness, slope)
+        if stiffness > 0.0:
+            contact.stiffness[i] = min(stiffness, STIFFEST)
+            if not by_itself:
+                hold(contact, i)
+            stiff = contact.stiffness[i] * p.loop_delay > s.damping[i]
+            if p.stabilizer != 0.0 and (stiff or p.force_axes[i] != 0.0):
+                a = 0.5 * contact.stiffness[i] * p.loop_delay / p.contact_ratio
+                enough = a + math.sqrt(a * a + contact.stiffness[i] * s.mass[i] / p.contact_ratio)
+                arriving = contact.ran_into[i] != 0.0 and JOLT < contact.impact.time[i] <= IMPACT
+                sinking = wrench[i] * v[i] < 0.0 and abs(v[i]) > RUNNING[i // 3]  # on the way back the ratio is wrong
+                least = contact.damping[i] * (max(0.0, 1.0 - dt / JOLT) if arriving and sinking else 1.0)
+                contact.damping[i] = max(least, min(enough, p.max_contact_damping[i // 3]))
+        leave(p, contact, measured[i], i, dt)
+        touching = contact.touching[i] != 0.0 and (contact.ran_into[i] != 0.0 or p.force_axes[i] != 0.0)
+        if not touching and contact.held[i] == 0.0 and contact.damping[i] > 0.0:
+            contact.damping[i] -= min(1.0, dt / RELEASE_TIME) * contact.damping[i]
+            if contact.damping[i] < s.damping[i]:
+                contact.damping[i] = 0.0
+                contact.stiffness[i] = 0.0
+
+
+@kernel
+def leave(p, contact, v, i, dt):
+    """A contact by hand is over when the tool has moved further than pressing against it could."""
+    if contact.held[i] == 0.0:
+        return
+    contact.held_time[i] += dt
+    contact.distance[i] += v * dt
+    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / max(contact.stiffness[i], SOFTEST[i // 3]):
+        contact.held[i] = 0.0
+
+
+@kernel
+def touch(p, contact, force, v, by_itself, i, dt):
+    """Contact with hysteresis: on above the threshold, off after a while below a third of it."""
+    threshold = p.contact_threshold[i // 3]
+    if abs(force) > threshold:
+        contact.touching[i] = 1.0
+    if abs(force) > threshold / 3.0:
+        if contact.time_without_force[i] > LOST:  # just touched
+            contact.ran_into[i] = 1.0 if by_itself and force * v < 0.0 and abs(v) > RUNNING[i // 3] else 0.0
+            impact = contact.impact
+            impact.time[i] = impact.distance[i] = impact.distance_filtered[i] = 0.0
+            impact.first_force[i] = force
+        contact.time_without_force[i] = 0.0
+    else:
+        contact.time_without_force[i] += dt
+        if contact.time_without_force[i] > LOST:
+            contact.touching[i] = 0.0
+            contact.ran_into[i] = 0.0
+
+
+@kernel
+def impact_stiffness(impact, force, v, fresh, i, dt):
+    """Stiffness of what the axis has just run into, 0: not known yet, or no longer."""
+    impact.time[i] += dt
+    impact.distance[i] += v * dt
+    impact.distance_filtered[i] += fresh * (impact.distance[i] - impact.distance_filtered[i])  # as late as the force
+    change = force - impact.first_force[i]
+    if impact.time[i] > IMPACT or abs(change) < IMPACT_FORCE[i // 3] or change * impact.distance_filtered[i] >= 0.0:
+        return 0.0
+    return -change / impact.distance_filtered[i]
+
+
+@kernel
+def oscillation_stiffness(o, force, v, fresh, slow, i, dt):
+    """Stiffness behind an oscillation that does not decay, 0: there is none."""
+    o.displacement[i] += v * dt - slow * o.displacement[i]
+    o.displacement_filtered[i] += fresh * (o.displacement[i] - o.displacement_filtered[i])
+    o.slow_force[i] += slow * (force - o.slow_force[i])
+    x, f = o.displacement_filtered[i], force - o.slow_force[i]
+    recent = min(1.0, dt / MEMORY)
+    o.variance[i] += recent * (x * x - o.variance[i])
+    o.covariance[i] += recent * (x * f - o.covariance[i])
+
+    o.half_cycle_time[i] += dt
+    if f * o.sign[i] >= 0.0:  # still the same half of the cycle
+        o.peak[i] = max(o.peak[i], abs(f))
+    else:
+        regular = HALF_PERIOD[0] < o.half_cycle_time[i] < HALF_PERIOD[1] and o.peak[i] > SMALLEST_PEAK[i // 3]
+        if regular and o.peak[i] > SUSTAINED * o.previous_peak[i]:
+            o.half_cycles[i] += 1.0
+        else:
+            o.half_cycles[i] = 0.0
+        o.previous_peak[i] = o.peak[i]
+        o.peak[i] = abs(f)
+        o.half_cycle_time[i] = 0.0
+    o.sign[i] = 1.0 if f > 0.0 else -1.0
+    if o.half_cycle_time[i] > HALF_PERIOD[1]:
+        o.half_cycles[i] = 0.0
+    if o.half_cycles[i] < HALF_CYCLES or o.covariance[i] >= 0.0 or o.variance[i] <= 0.0:
+        return 0.0
+    return -o.covariance[i] / o.variance[i]
+
+
+@kernel
+def hit_stiffness(hit, filtered, v, mass, fresh, i, dt):
+    """Stiffness of what a hand-guided tool hits, 0: nothing. Force over displacement, both from their means over
+    HIT_TIME, if that is more than a hand can make it by shaking the mass of the law."""
+    force = hit.force[i] + (filtered - hit.force[i]) / fresh  # before the filter: it would hide the first half period
+    hit.force[i] = filtered
+    recent = min(1.0, dt / HIT_TIME)
+    x, f = hit.displacement[i] + v * dt, force - hit.mean_force[i]  # from their means
+    hit.displacement[i] = (1.0 - recent) * x
+    hit.mean_force[i] += recent * f
+    part = i // 3
+    if abs(v) < HIT_SPEED[part] or abs(force) < HIT_FORCE[part] or abs(f) < HIT_FORCE[part]:
+        return 0.0
+    if force * v >= 0.0 or f * x >= 0.0:  # a push that ends is steep, too, but does not oppose
+        return 0.0
+    stiffness = min(abs(f), abs(force)) / abs(x)  # what a hand takes away as it lets go is not the surface's
+    return stiffness if stiffness > HAND_STIFFNESS * mass else 0.0
+
+
+@kernel
+def explain_hit(p, s, dt):
+    """Evidence of a stop by force that came too early for any command: the speed of the tool [m/s], the stiffness that
+    was seen [N/m], and the force K v T [N] that is reached before the first answer acts. Zeros: there was time."""
+    contact = s.contact
+    for i in range(3):
+        known = contact.held_time[i] if contact.held[i] != 0.0 else contact.impact.time[i]
+        recognised = contact.held[i] != 0.0 or contact.ran_into[i] != 0.0
+        if recognised and known <= p.response_time and contact.stiffness[i] > s.evidence[3]:
+            s.evidence[2] = contact.approach_speed
+            s.evidence[3] = contact.stiffness[i]
+            s.evidence[4] = s.evidence[2] * s.evidence[3] * (p.sensor_delay + p.response_time + dt)
+
+
+@kernel
+def forget_contact(p, contact):
+    """At activation: nothing is touched, nothing is known."""
+    from_here(contact.touching, CONTACT_FLOATS)[:] = 0.0
+    for i in range(3):
+        contact.normal[i] = p.R_base_task[i, 2]

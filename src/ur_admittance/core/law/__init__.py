@@ -1,0 +1,1 @@
+"""From the wrench to a twist: mass, damper, spring."""

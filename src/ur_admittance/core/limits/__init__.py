@@ -1,0 +1,1 @@
+"""Joint speeds that keep every limit."""

@@ -1,3 +1,0 @@
-from ur_admittance.emulator.main import main
-
-main()

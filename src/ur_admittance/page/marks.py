@@ -1,0 +1,140 @@
+"""What is drawn around the arm: frames, force, spring, path, workspace, the things to touch."""
+
+from collections import deque
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.model.look import PEDESTAL
+from ur_admittance.page.drawn_arm import cylinder, wxyz
+from ur_admittance.params import Parameters
+
+Array = NDArray[np.float64]
+
+FORCE, TORQUE = (214, 40, 10), (120, 50, 200)
+SPRING, PATH, REFERENCE = (46, 158, 91), (40, 120, 200), (120, 124, 130)
+SURFACE = (110, 140, 158)
+METRES_PER_NEWTON, METRES_PER_NM = 0.012, 0.12  # length of the arrows: 10 N are 12 cm, 1 Nm as well
+SMALLEST_FORCE, SMALLEST_TORQUE = 0.7, 0.15  # [N], [Nm] less is noise and not drawn
+PATH_S, PATH_HZ = 6.0, 15.0
+COILS, COIL_POINTS = 9, 90
+SHORTEST_SPRING = 0.004  # [m]
+
+
+class Marks:
+    def __init__(self, scene: Any) -> None:
+        self._scene = scene
+        scene.add_grid("/ground", width=6.0, height=6.0, plane="xy", cell_size=0.25, section_size=1.0,
+                       position=(0.0, 0.0, -PEDESTAL), cell_color=(214, 218, 222), section_color=(186, 192, 198),
+                       shadow_opacity=0.12)  # fmt: skip
+        self._tcp = scene.add_frame("/tcp", axes_length=0.09, axes_radius=0.0028, origin_radius=0.0)
+        self._reference = scene.add_frame("/reference", axes_length=0.055, axes_radius=0.0016, origin_radius=0.006,
+                                          origin_color=REFERENCE)  # fmt: skip
+        self._force = _arrow(scene, "/force", FORCE)
+        self._torque = _arrow(scene, "/torque", TORQUE)
+        self._force_label = scene.add_label("/force_value", "", anchor="bottom-center", visible=False)
+        self._spring = scene.add_line_segments(
+            "/spring", np.zeros((COIL_POINTS - 1, 2, 3), np.float32), SPRING, thickness=0.004, visible=False
+        )
+        self._path = scene.add_line_segments("/path", np.zeros((1, 2, 3), np.float32), PATH, thickness=0.003)
+        self._points: deque[Array] = deque(maxlen=int(PATH_S * PATH_HZ))
+        self._last_point = 0.0
+        self._box: Any = None
+        self._box_bounds: Any = None
+        self._surfaces: list[Any] = []
+
+    def update(self, command: Any, stiff: bool, time: float) -> None:
+        """Everything that moves, from the COMMAND record. stiff: a spring pulls; time [s] of this frame."""
+        p, p_ref = np.array(command["p_tcp"]), np.array(command["p_ref"])
+        self._tcp.position, self._tcp.wxyz = p, wxyz(command["R_tcp"])
+        self._reference.position, self._reference.wxyz = p_ref, wxyz(command["R_ref"])
+        wrench = np.array(command["wrench_tcp"])
+        force = float(np.linalg.norm(wrench[:3]))
+        _point(self._force, p, METRES_PER_NEWTON * wrench[:3], force > SMALLEST_FORCE)
+        _point(self._torque, p, METRES_PER_NM * wrench[3:], float(np.linalg.norm(wrench[3:])) > SMALLEST_TORQUE)
+        shown = force > 1.5
+        if shown:
+            self._force_label.position = p + METRES_PER_NEWTON * wrench[:3] + [0.0, 0.0, 0.02]
+            self._force_label.text = f"{force:.0f} N"
+        self._force_label.visible = shown
+        stretched = stiff and float(np.linalg.norm(p - p_ref)) > SHORTEST_SPRING
+        if stretched:
+            self._spring.points = _coil(p_ref, p)
+        self._spring.visible = stretched
+        if time - self._last_point > 1.0 / PATH_HZ:
+            self._last_point = time
+            self._points.append(p)
+            if len(self._points) > 1:
+                line = np.array(self._points, np.float32)
+                self._path.points = np.stack([line[:-1], line[1:]], axis=1)
+
+    def another_arm(self) -> None:
+        """The path of the one before is not its own."""
+        self._points.clear()
+
+    def workspace(self, parameters: Parameters) -> None:
+        """The box as edges; a side without a bound is drawn one metre out."""
+        low, high = parameters.workspace.min, parameters.workspace.max
+        if (low, high) == self._box_bounds:
+            return
+        self._box_bounds = (low, high)
+        if self._box is not None:
+            self._box.remove()
+            self._box = None
+        if low is None and high is None:
+            return
+        a = np.array([-1.0 if v is None else v for v in low or (None,) * 3])
+        b = np.array([1.0 if v is None else v for v in high or (None,) * 3])
+        corners = np.array([[(a, b)[(i >> k) & 1][k] for k in range(3)] for i in range(8)])
+        edges = [(i, i ^ (1 << k)) for i in range(8) for k in range(3) if not i >> k & 1]
+        self._box = self._scene.add_line_segments(
+            "/workspace", corners[np.array(edges)].astype(np.float32), (200, 130, 40), thickness=0.004
+        )
+
+    def environment(self, shapes: list[list[Any]]) -> None:
+        """[kind, size, position, wxyz] of the things to touch."""
+        for node in self._surfaces:
+            node.remove()
+        self._surfaces = []
+        for i, (kind, size, position, turn) in enumerate(shapes):
+            name = f"/environment/{i}"
+            pose = {"position": tuple(position), "wxyz": tuple(turn)}
+            if kind == "plane":
+                sides = (2.0 * size[0], 2.0 * size[1], 0.012)
+                node = self._scene.add_frame(name, show_axes=False, **pose)
+                self._scene.add_box(f"{name}/plate", color=SURFACE, dimensions=sides, position=(0.0, 0.0, -0.006))
+            elif kind == "box":
+                node = self._scene.add_box(name, color=SURFACE, dimensions=tuple(2.0 * s for s in size), **pose)
+            else:
+                half = np.array([0.0, 0.0, size[1]])
+                vertices, faces = cylinder(-half, half, size[0])
+                node = self._scene.add_mesh_simple(name, vertices.astype(np.float32), faces, color=SURFACE, **pose)
+            self._surfaces.append(node)
+
+
+def _arrow(scene: Any, name: str, colour: tuple[int, int, int]) -> Any:
+    points = np.array([[[0.0, 0.0, 0.0], [0.0, 0.0, 0.1]]], np.float32)
+    return scene.add_arrows(
+        name, points, colour, shaft_radius=0.006, head_radius=0.015, head_length=0.035, visible=False
+    )
+
+
+def _point(arrow: Any, p: Array, along: Array, shown: bool) -> None:
+    if shown:
+        arrow.points = np.array([[p, p + along]], np.float32)
+    arrow.visible = shown
+
+
+def _coil(start: Array, end: Array) -> NDArray[np.float32]:
+    """A helical spring between two points, as line segments (n, 2, 3)."""
+    length = float(np.linalg.norm(end - start))
+    axis = (end - start) / length
+    side = np.cross(axis, [0.0, 0.0, 1.0] if abs(axis[2]) < 0.9 else [1.0, 0.0, 0.0])
+    side /= np.linalg.norm(side)
+    s = np.linspace(0.0, 1.0, COIL_POINTS)
+    radius = 0.014 * np.clip(np.minimum(s, 1.0 - s) / 0.08, 0.0, 1.0)
+    angle = 2.0 * np.pi * COILS * s
+    around = np.cos(angle)[:, None] * side + np.sin(angle)[:, None] * np.cross(axis, side)
+    line = (start + s[:, None] * (end - start) + radius[:, None] * around).astype(np.float32)
+    return np.stack([line[:-1], line[1:]], axis=1)

@@ -1,0 +1,238 @@
+"""A simulated arm that other processes can touch while it runs: pull it, push it, put something in front of it.
+
+    live = InteractiveWorld(robot)
+    with Mailbox("main", handlers=live.handlers) as mailbox:
+        run(controller, robot, clock, mailbox=mailbox, on_tick=live.on_tick)
+
+The messages (runtime/mailbox.py), positions in the base frame:
+
+    {"hand": {"to": [x, y, z], "turn": [rx, ry, rz]}}   the hand holds the tool and wants it there [m, rad]; renew it
+    {"hand": "let_go"}
+    {"push": {"wrench": [6], "seconds": 1.0}}           about the TCP, base axes [N, Nm]
+    {"environment": {"kind": "floor", "stiffness": 1e4}}   in front of the tool, where it is now
+    {"arm": {"model": "ur10e", "tool": "gripper"}}      another arm, where that is offered; perhaps "tcp" [m]
+    {"scene": {}}                                       answered with what is there, as JSON
+"""
+
+import json
+import math
+from dataclasses import fields
+from typing import Any
+
+import mujoco
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.errors import SimulationError
+from ur_admittance.model import MODEL_NAMES
+from ur_admittance.robots.simulated.environment import Environment
+from ur_admittance.robots.simulated.pointer_hand import PointerHand
+from ur_admittance.robots.simulated.practice_tools import TOOLS, PracticeTool
+from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
+from ur_admittance.robots.simulated.world import World
+from ur_admittance.runtime.interfaces import Controller
+from ur_admittance.runtime.requests import Handler
+
+Array = NDArray[np.float64]
+
+HAND_TIMEOUT_S = 0.5  # a page that has died must not keep holding the tool
+RAMP_S = 0.05  # rise and fall of a push: a hand is not a hammer
+MAX_PUSH_FORCE, MAX_PUSH_TORQUE, MAX_PUSH_S = 80.0, 10.0, 10.0  # [N], [Nm], [s] under the default over-force stop
+STIFFNESS_RANGE = (100.0, 200e3)  # [N/m] foam to steel; a physics step of 1 ms cannot follow a stiffer contact
+KINDS = ("none", "floor", "wall", "incline", "cylinder", "hole")
+FARTHEST_TCP = 0.5  # [m] from the flange
+INCLINE_RAD = math.radians(15.0)
+IDLE_PUSH_N, IDLE_PUSH_S, IDLE_EVERY_S = 12.0, 0.9, 1.8  # what a restless hand does until somebody takes over
+
+GEOM_NAMES = {
+    int(mujoco.mjtGeom.mjGEOM_PLANE): "plane",
+    int(mujoco.mjtGeom.mjGEOM_BOX): "box",
+    int(mujoco.mjtGeom.mjGEOM_CYLINDER): "cylinder",
+}
+
+
+class InteractiveWorld:
+    """Handlers for the mailbox, and what they leave to be done in every cycle.
+
+    restless: the hand pushes back and forth by itself until the first message, so that a newcomer sees something move.
+    tool: what is drawn; choice: another arm may be asked for. The loop then ends, and `wanted` has the answer.
+    """
+
+    def __init__(
+        self, robot: SimulatedRobot, restless: bool = False, tool: PracticeTool = TOOLS["probe"], choice: bool = False
+    ) -> None:
+        self.robot, self.tool = robot, tool
+        self.wanted: tuple[str, PracticeTool] | None = None
+        self.handlers: dict[str, Handler] = {
+            "hand": self._hand,
+            "push": self._push,
+            "environment": self._environment,
+            "scene": self._scene,
+        }
+        if choice:
+            self.handlers["arm"] = self._arm
+        self.restless = restless
+        self._living: PointerHand | None = None
+        self._push_ends = math.inf
+        self._hand_ends = math.inf
+        self._idle_next, self._idle_sign = 1.5, 1.0
+        self._revision = 1
+        PointerHand(robot.world).rehearse()
+
+    def on_tick(self, controller: Controller) -> bool:
+        """True ends the loop."""
+        now = self.robot.world.time
+        if now >= self._push_ends or now >= self._hand_ends:
+            self._let_go()
+        if self.restless and now >= self._idle_next:
+            self._start_push(np.array([0.0, self._idle_sign * IDLE_PUSH_N, 0.0, 0.0, 0.0, 0.0]), IDLE_PUSH_S)
+            self._idle_next, self._idle_sign = now + IDLE_EVERY_S, -self._idle_sign
+        return self.wanted is not None
+
+    # the messages
+
+    def _hand(self, controller: Controller, value: Any) -> str:
+        self.restless = False
+        world = self.robot.world
+        if value == "let_go":
+            self._let_go()
+            return "let go"
+        if not isinstance(value, dict) or not {"to"} <= set(value) <= {"to", "turn"}:
+            raise SimulationError('hand: must be "let_go", or an object with "to" [m] and perhaps "turn" [rad].')
+        to, turn = _vector("hand.to", value["to"], 3), _vector("hand.turn", value.get("turn", [0.0] * 3), 3)
+        if self._living is None:
+            self._let_go()
+            self._living = PointerHand(world)
+        self._living.wants(to, turn)
+        self._hand_ends = world.time + HAND_TIMEOUT_S
+        return "holding"
+
+    def _push(self, controller: Controller, value: Any) -> str:
+        self.restless = False
+        if not isinstance(value, dict) or set(value) != {"wrench", "seconds"}:
+            raise SimulationError('push: must be an object with "wrench" [N, Nm] and "seconds".')
+        wrench, seconds = _vector("push.wrench", value["wrench"], 6), value["seconds"]
+        force, torque = float(np.linalg.norm(wrench[:3])), float(np.linalg.norm(wrench[3:]))
+        if force > MAX_PUSH_FORCE:
+            raise SimulationError(f"push: force = {force:.4g} N: must be at most {MAX_PUSH_FORCE:g} N.")
+        if torque > MAX_PUSH_TORQUE:
+            raise SimulationError(f"push: torque = {torque:.4g} Nm: must be at most {MAX_PUSH_TORQUE:g} Nm.")
+        if isinstance(seconds, bool) or not isinstance(seconds, (int, float)) or not 0.0 < seconds <= MAX_PUSH_S:
+            raise SimulationError(f"push: seconds = {str(seconds)[:40]}: must be above 0, at most {MAX_PUSH_S:g} s.")
+        self._start_push(wrench, float(seconds))
+        return f"pushing for {seconds:g} s"
+
+    def _environment(self, controller: Controller, value: Any) -> str:
+        self.restless = False
+        environment = _environment(value)
+        # Here in the loop: it takes 15 ms, once. A thread has no real-time priority and holds the interpreter while it
+        # builds: on a busy computer the loop waited for it for more than 100 ms.
+        old = self.robot.world
+        new = World(old.model, old.tool, environment, old.servo, old.sensor, old.seed, old.physics_dt, old.gravity)
+        new.reset(np.array(old.q))
+        self._let_go()
+        take_over(new, old)
+        self.robot.world = new
+        self._revision += 1
+        if environment.kind == "none":
+            return "free space"
+        return f"{environment.kind} of {environment.stiffness:g} N/m, {1e3 * environment.gap:g} mm in front of the tool"
+
+    def _arm(self, controller: Controller, value: Any) -> str:
+        if not isinstance(value, dict) or not {"model", "tool"} <= set(value) <= {"model", "tool", "tcp"}:
+            raise SimulationError('arm: must be an object with "model", "tool" and perhaps "tcp" [m].')
+        model, name = value["model"], value["tool"]
+        if model not in MODEL_NAMES:
+            raise SimulationError(f"arm.model = {str(model)[:40]}: must be one of {', '.join(MODEL_NAMES)}.")
+        if name not in TOOLS:
+            raise SimulationError(f"arm.tool = {str(name)[:40]}: must be one of {', '.join(TOOLS)}.")
+        tool = TOOLS[name]
+        if "tcp" in value:
+            x, y, z = _vector("arm.tcp", value["tcp"], 3).tolist()
+            if not math.hypot(x, y, z) <= FARTHEST_TCP:
+                raise SimulationError(f"arm.tcp: {math.hypot(x, y, z):.3g} m: must be at most {FARTHEST_TCP:g} m.")
+            tool = tool.with_tcp((x, y, z))
+        self.wanted = model, tool
+        return f"changing to a {model} with a {name}"
+
+    def _scene(self, controller: Controller, value: Any) -> str:
+        world = self.robot.world
+        scene = {
+            "revision": self._revision,
+            "kind": world.environment.kind,
+            "stiffness": world.environment.stiffness,
+            "shapes": _shapes(world),
+            "tip": world.tool.radius,
+            "tool": [[*start, *end, radius] for start, end, radius in self.tool.drawn()],
+            "choice": {name: tool.tool.tcp for name, tool in TOOLS.items()} if "arm" in self.handlers else {},
+            "restless": self.restless,
+        }
+        return json.dumps(scene, separators=(",", ":"))
+
+    # inside
+
+    def _let_go(self) -> None:
+        self.robot.world.let_go()
+        self._living = None
+        self._hand_ends = self._push_ends = math.inf
+
+    def _start_push(self, wrench: Array, seconds: float) -> None:
+        self._let_go()
+
+        def profile(t: float) -> Array:
+            return wrench * max(0.0, min(1.0, t / RAMP_S, (seconds + RAMP_S - t) / RAMP_S))
+
+        self.robot.world.push(profile)
+        self._push_ends = self.robot.world.time + seconds + RAMP_S
+
+
+def take_over(new: World, old: World) -> None:
+    """The arm goes on in another world where it was: same motion, same servo and sensor, same time."""
+    for field in ("qpos", "qvel", "qfrc_applied", "qacc_warmstart"):
+        getattr(new.mj_data, field)[:] = getattr(old.mj_data, field)
+    kept = ("steps", "setpoint", "delayed", "y", "yd", "torque", "bias", "drift", "clean", "wrench", "recent")
+    for field in (*kept, "hand_work"):
+        new._plant[field] = old._plant[field]
+    new._commands[:], new._readings[:] = old._commands, old._readings
+    mujoco.mj_forward(new.mj_model, new.mj_data)
+
+
+def _environment(value: Any) -> Environment:
+    allowed = {"kind", "stiffness"} | {field.name for field in fields(Environment)} - {"at", "kind", "stiffness"}
+    if not isinstance(value, dict) or "kind" not in value or not set(value) <= allowed:
+        raise SimulationError('environment: must be an object such as {"kind": "floor", "stiffness": 10000}.')
+    kind, stiffness = value["kind"], value.get("stiffness", 1e4)
+    if kind not in KINDS:
+        raise SimulationError(f"environment.kind = {str(kind)[:40]}: must be one of {', '.join(KINDS)}.")
+    for name, number in value.items():
+        if name != "kind" and (isinstance(number, bool) or not isinstance(number, (int, float))):
+            raise SimulationError(f"environment.{name} = {str(number)[:40]}: must be a number.")
+    low, high = STIFFNESS_RANGE
+    if not low <= stiffness <= high:
+        raise SimulationError(f"environment.stiffness = {stiffness:g} N/m: must be {low:g} to {high:g} N/m.")
+    if kind == "incline":
+        value = {"angle": INCLINE_RAD} | value
+    return Environment(**value)
+
+
+def _shapes(world: World) -> list[list[Any]]:
+    """[kind, size (3), position (3), quaternion wxyz (4)] of everything that can be touched, base frame."""
+    mj, data = world.mj_model, world.mj_data
+    found: list[list[Any]] = []
+    for i in range(mj.ngeom):
+        if mj.geom(i).name.startswith("surface"):
+            wxyz = np.empty(4)
+            mujoco.mju_mat2Quat(wxyz, data.geom_xmat[i])
+            numbers = (mj.geom_size[i], data.geom_xpos[i], wxyz)
+            found.append([GEOM_NAMES[int(mj.geom_type[i])], *(np.round(n, 4).tolist() for n in numbers)])
+    return found
+
+
+def _vector(name: str, value: Any, length: int) -> Array:
+    try:
+        numbers = np.array(value, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        numbers = np.zeros(0)
+    if numbers.shape != (length,) or not np.isfinite(numbers).all():
+        raise SimulationError(f"{name} = {str(value)[:60]}: must be {length} finite numbers.")
+    return numbers

@@ -1,0 +1,131 @@
+"""The hand in compiled code: when it takes hold, where it is at the end of a period, and its wrench on the tool.
+
+A hand with a mass m is a body between the tool and where the person wants it: held to the tool by the grip, to the
+place by the arm's spring and damper, K and C:   m h'' = K (place - h) + C (place' - h') - f,   f: on the tool
+"""
+
+from ur_admittance.analysis.held import GRIP_RATE, GRIP_RATIO
+from ur_admittance.core.compile import kernel, mat3, vec3
+from ur_admittance.core.spatial import (
+    cross,
+    exp_so3,
+    log_so3,
+    multiply,
+    multiply_transposed,
+    rotate,
+)
+
+OFF, PUSHES, HOLDS = 0, 1, 2
+
+
+@kernel
+def take_hold(plant, p_tool, R_tool):
+    """The hand holds the tool where it is now."""
+    rotate(R_tool, plant.grip, plant.p_grab)
+    for i in range(3):
+        plant.p_grab[i] += p_tool[i]
+    plant.R_grab[:] = R_tool
+    plant.R_base_hand[:] = R_tool
+    plant.hand = HOLDS
+    plant.hand_displacement[:] = 0.0
+    plant.hand_to[:] = plant.p_grab
+    plant.hand_velocity[:] = 0.0
+    plant.p_hand[:] = plant.p_grab
+    plant.v_hand[:] = 0.0
+    plant.push_to[:] = 0.0
+
+
+@kernel
+def start_pushing(plant, wrench):
+    plant.hand = PUSHES
+    plant.push_to[:] = wrench
+
+
+@kernel
+def let_go(plant):
+    plant.hand = OFF
+    plant.push_from[:] = 0.0
+    plant.push_to[:] = 0.0
+
+
+@kernel
+def lead(plant, values, period):
+    """Where the hand is at the end of the coming period: the wrench (6,) of a push, the displacement (6,) of a grip."""
+    if plant.hand == PUSHES:
+        plant.push_from[:] = plant.push_to
+        plant.push_to[:] = values
+    elif plant.hand == HOLDS:
+        turn = mat3()
+        plant.push_from[:] = 0.0
+        plant.hand_from[:] = plant.hand_to
+        for i in range(3):
+            plant.hand_to[i] = plant.p_grab[i] + values[i]
+        for i in range(6):
+            plant.hand_velocity[i] = (values[i] - plant.hand_displacement[i]) / period
+            plant.hand_displacement[i] = values[i]
+        exp_so3(values[3:], turn)
+        multiply(turn, plant.R_grab, plant.R_base_hand)
+
+
+@kernel
+def hand_force(plant, share, h, p_grip, R_tool, v, w, force, torque):
+    """Wrench of the hand on the tool about the grip: its push, and while it holds a spring and damper to the hand."""
+    for i in range(3):
+        force[i] = plant.push_from[i] + share * (plant.push_to[i] - plant.push_from[i])
+        torque[i] = plant.push_from[3 + i] + share * (plant.push_to[3 + i] - plant.push_from[3 + i])
+    if plant.hand != HOLDS:
+        return
+    R_error = mat3()
+    turn = vec3()
+    multiply_transposed(plant.R_base_hand, R_tool, R_error)
+    log_so3(R_error, turn)
+    for i in range(3):
+        p = plant.hand_from[i] + share * (plant.hand_to[i] - plant.hand_from[i])
+        if plant.hand_mass > 0.0:
+            force[i] += grip_force(plant, p, p_grip[i], v[i], i, h)
+        else:
+            spring, damper = plant.hand_stiffness[0], plant.hand_damping[0]
+            force[i] += spring * (p - p_grip[i]) + damper * (plant.hand_velocity[i] - v[i])
+        torque[i] += plant.hand_stiffness[1] * turn[i] + plant.hand_damping[1] * (plant.hand_velocity[3 + i] - w[i])
+
+
+@kernel
+def grip_force(plant, place, p_grip, v_grip, i, h):
+    """Force of the grip on the tool along axis i; the hand's own body moves on by one step, implicitly: the grip is as
+    fast as the steps are short."""
+    stiffness = plant.hand_mass * GRIP_RATE * GRIP_RATE
+    damping = 2.0 * GRIP_RATIO * plant.hand_mass * GRIP_RATE
+    spring, damper, gap = plant.hand_stiffness[0], plant.hand_damping[0], plant.p_hand[i] - p_grip
+    push = spring * (place - plant.p_hand[i]) + damper * plant.hand_velocity[i]
+    push += (damping + h * stiffness) * v_grip - stiffness * gap
+    held = plant.hand_mass + h * (damping + damper) + h * h * (stiffness + spring)
+    plant.v_hand[i] = (plant.hand_mass * plant.v_hand[i] + h * push) / held
+    plant.p_hand[i] += h * plant.v_hand[i]
+    return stiffness * (gap + h * (plant.v_hand[i] - v_grip)) + damping * (plant.v_hand[i] - v_grip)
+
+
+@kernel
+def push_tool(plant, share, scale, h, p_tool, R_tool, p_com, velocity, origin, p_grip, force, torque, applied):
+    """The hand's wrench about the grip, its work, and the same wrench about the centre of mass for MuJoCo."""
+    lever = vec3()
+    v_grip = vec3()
+    w = vec3()
+    moment = vec3()
+    rotate(R_tool, plant.grip, p_grip)
+    for i in range(3):
+        p_grip[i] += p_tool[i]
+        lever[i] = p_grip[i] - origin[i]
+        w[i] = velocity[i]
+    cross(w, lever, v_grip)
+    for i in range(3):
+        v_grip[i] += velocity[3 + i]
+    hand_force(plant, share, h, p_grip, R_tool, v_grip, w, force, torque)
+    for i in range(3):
+        plant.hand_work += h * (force[i] * v_grip[i] + torque[i] * w[i])
+        plant.hand_wrench[i] += scale * force[i]
+        plant.hand_wrench[3 + i] += scale * torque[i]
+        lever[i] = p_grip[i] - p_com[i]
+        applied[i] = force[i]
+    cross(lever, force, moment)
+    for i in range(3):
+        applied[3 + i] = torque[i] + moment[i]

@@ -1,0 +1,97 @@
+"""Messages of the double: commands from bytes, states as prepared bytes."""
+
+import struct
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import PoseStamped, Quaternion, Transform, TransformStamped, Vector3
+from numpy.typing import NDArray
+from rosgraph_msgs.msg import Clock
+from std_msgs.msg import Float64, Header
+
+from ur_admittance.robots.ros.cdr import HEAD, Malformed, Prepared, Reader
+from ur_admittance.robots.ros.command_outputs import MARKS
+from ur_admittance_lab.driver.trajectory import Message, Point
+
+Array = NDArray[np.float64]
+
+MOST_POINTS = 10_000
+_TIME = struct.Struct("<iI")
+
+
+def transform(kind: Any, parent: str, child: str) -> tuple[Prepared, Array]:
+    """tf2_msgs/TFMessage with one transform, whose x y z and x y z w are a view."""
+    moved = Vector3(x=MARKS[0], y=MARKS[1], z=MARKS[2])
+    turned = Quaternion(x=MARKS[3], y=MARKS[4], z=MARKS[5], w=MARKS[6])
+    stamped = TransformStamped(
+        header=Header(frame_id=parent),
+        child_frame_id=child,
+        transform=Transform(translation=moved, rotation=turned),
+    )
+    message = Prepared(kind(transforms=[stamped]))
+    return message, message.doubles(MARKS[:7])
+
+
+def stamp_transform(message: Prepared, time_ns: int) -> None:
+    """The header stands behind the number of transforms."""
+    _TIME.pack_into(message.data, HEAD + 4, *divmod(time_ns, 1_000_000_000))
+
+
+def number() -> tuple[Prepared, Array]:
+    message = Prepared(Float64(data=MARKS[0]))
+    return message, message.doubles(MARKS[:1])
+
+
+def pose(frame: str) -> tuple[Prepared, Array]:
+    """A stamped pose whose seven numbers (position, quaternion) are a view."""
+    marked = PoseStamped(header=Header(frame_id=frame))
+    position, turned = marked.pose.position, marked.pose.orientation
+    position.x, position.y, position.z, turned.x, turned.y, turned.z, turned.w = MARKS[:7]
+    message = Prepared(marked)
+    return message, message.doubles(MARKS[:7])
+
+
+def clock() -> Prepared:
+    return Prepared(Clock())
+
+
+def read_trajectory(data: bytes) -> Message:
+    """trajectory_msgs/JointTrajectory."""
+    reader = Reader(data)
+    stamp_ns = reader.time_ns()
+    reader.string()
+    joints = tuple(reader.strings())
+    count = reader.uint32()
+    if count > MOST_POINTS:
+        raise Malformed(f"a trajectory of {count} points: at most {MOST_POINTS} are taken.")
+    points = []
+    for _ in range(count):
+        q, qd, qdd, effort = (reader.doubles() for _ in range(4))
+        points.append(Point(q, qd, qdd, effort, reader.time_ns()))
+    return Message(joints, tuple(points), stamp_ns)
+
+
+def trajectory(message: Any) -> Message:
+    """The same from a message object, as an action has it."""
+    points = []
+    for point in message.points:
+        given = (point.positions, point.velocities, point.accelerations, point.effort)
+        q, qd, qdd, effort = (np.array(numbers, dtype=float) for numbers in given)
+        time = point.time_from_start
+        points.append(Point(q, qd, qdd, effort, time.sec * 10**9 + time.nanosec))
+    stamp = message.header.stamp
+    return Message(tuple(message.joint_names), tuple(points), stamp.sec * 10**9 + stamp.nanosec)
+
+
+def read_numbers(data: bytes) -> Array:
+    """std_msgs/Float64MultiArray -> its numbers."""
+    reader = Reader(data)
+    dimensions = reader.uint32()
+    if dimensions > 8:
+        raise Malformed(f"an array with {dimensions} dimensions is not a command.")
+    for _ in range(dimensions):
+        reader.string()
+        reader.uint32()
+        reader.uint32()
+    reader.uint32()
+    return reader.doubles()

@@ -1,0 +1,3 @@
+from ur_admittance_lab.emulator.main import main
+
+main()

@@ -1,0 +1,135 @@
+"""A whole episode in compiled code: script, arm, physics and controller, without Python in the cycle.
+
+The same parts in the same order as the loop of runtime/loop.py with the simulated arm: the bits are the same.
+"""
+
+import math
+
+import numpy as np
+
+from ur_admittance.core.compile import kernel, record, vec6
+from ur_admittance.core.records import Status
+from ur_admittance.core.tick import tick_one
+from ur_admittance.robots.simulated.kernels import holding as hand
+from ur_admittance.robots.simulated.kernels import servos as box
+from ur_admittance.robots.simulated.kernels.plant import advance, mj_kinematics
+
+F = np.float64
+I = np.int64  # noqa: E741
+
+NO_FAULT, WRENCH_LOST, JOINTS_LOST, NAN_WRENCH, NAN_JOINTS, FROZEN, STOPPED = range(7)
+PROTECTIVE_STOP = int(Status.PROTECTIVE_STOP)
+
+# What happens in one cycle, before its physics.
+ROW = np.dtype(
+    [
+        ("request", I),  # Request flags
+        ("parameters", I),  # which of the sets is in force
+        ("fault", I),  # one of the above
+        ("hand", I),  # hand.OFF, PUSHES, HOLDS
+        ("hand_values", F, 6),  # at the end of the period: wrench of a push, displacement of a grip, base axes
+        ("hand_stiffness", F, 2),  # [N/m, Nm/rad] of a grip
+        ("hand_damping", F, 2),  # [Ns/m, Nms/rad]
+        ("hand_mass", F),  # [kg]
+        ("reference_twist", F, 6),  # [m/s, rad/s]
+        ("reference_wrench", F, 6),  # [N, Nm]
+    ],
+    align=True,
+)
+
+
+@kernel
+def change_fault(arm, qd, fault):
+    box.restore(arm)
+    arm.fault = fault
+    if fault == WRENCH_LOST:
+        arm.wrench_lost = 1
+    elif fault == JOINTS_LOST:
+        arm.joints_lost = 1
+    elif fault == FROZEN:
+        arm.wrench_lost = arm.joints_lost = arm.frozen = 1
+    elif fault == STOPPED:
+        arm.external_status = PROTECTIVE_STOP
+        box.brake(arm, qd)
+    elif fault in (NAN_WRENCH, NAN_JOINTS):
+        arm.corrupted = box.WRENCH if fault == NAN_WRENCH else box.Q
+        arm.corrupt_value = math.nan
+
+
+@kernel
+def change_hand(plant, row, p_tool, R_tool, model, data):
+    if row.hand == hand.PUSHES:
+        hand.start_pushing(plant, row.hand_values)
+    elif row.hand == hand.HOLDS:
+        mj_kinematics(model, data)  # bodies are one physics step behind the joints
+        plant.hand_stiffness[:] = row.hand_stiffness
+        plant.hand_damping[:] = row.hand_damping
+        plant.hand_mass = row.hand_mass
+        hand.take_hold(plant, p_tool, R_tool)
+    else:
+        hand.let_go(plant)
+
+
+@kernel
+def prepare(plant, arm, row, model, data, views):
+    """Hand and faults of the row, before the physics of its cycle."""
+    if row.fault != arm.fault:
+        change_fault(arm, views[1], row.fault)
+    if row.hand != plant.hand:
+        change_hand(plant, row, views[6], views[7], model, data)
+
+
+@kernel
+def react(plant, arm, p, s, row, u, c, h, views, contact, hand_wrench):
+    """The rest of the cycle: read, tick, write."""
+    stamp_ns = np.int64(np.rint(plant.steps * h * 1e9))
+    box.fill(arm, views[0], views[1], plant.wrench, stamp_ns, arm.period, 0.0, u)
+    u.request = row.request
+    u.reference_twist[:] = row.reference_twist
+    u.reference_wrench[:] = row.reference_wrench
+    tick_one(p, s, u, c)
+    if arm.velocity:
+        box.take(arm, views[1], c.qd)
+    else:
+        box.take(arm, views[1], c.q)
+    contact[:] = plant.contact
+    hand_wrench[:] = plant.hand_wrench
+
+
+@kernel
+def start_period(plant, arm, row, qd, target):
+    box.aim(arm, plant.setpoint, qd, target)
+    hand.lead(plant, row.hand_values, arm.period)
+
+
+@kernel
+def change_parameters(p, revision):
+    p.revision = revision
+
+
+@kernel
+def play(rows, sets, params, states, arms, samples, commands, contacts, hands, noise, model, data, plants, count, h,
+         delayed_commands, delayed_readings, views):  # fmt: skip
+    """Cycle after cycle; returns how many were done: fewer than rows when the simulation diverged.
+
+    rows: (n,) ROW. sets: (m,) PARAMS; params: (1,) the set in force. samples, commands (n,), contacts, hands (n, 6): of
+    every cycle. noise: (n, 12). From model on: as ``plant.advance``."""
+    target = vec6()
+    in_force = 0
+    revision = params[0].revision
+    for k in range(rows.size):
+        prepare(record(plants, 0), record(arms, 0), record(rows, k), model, data, views)
+        if rows[k].parameters != in_force:
+            in_force = rows[k].parameters
+            revision += 1
+            params[0] = sets[in_force]
+            change_parameters(record(params, 0), revision)
+        if k > 0:
+            samples[k] = samples[k - 1]  # what a robot does not report stays, as in the one sample of the loop
+            commands[k] = commands[k - 1]
+            start_period(record(plants, 0), record(arms, 0), record(rows, k), views[1], target)
+            if not advance(model, data, plants, target, count, h, delayed_commands, delayed_readings, noise[k], views):
+                return k
+        react(record(plants, 0), record(arms, 0), record(params, 0), record(states, 0), record(rows, k),
+              record(samples, k), record(commands, k), h, views, contacts[k], hands[k])  # fmt: skip
+    return rows.size

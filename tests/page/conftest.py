@@ -1,0 +1,244 @@
+"""A real demo (loop and page in their own processes) and a real browser."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import uuid
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ur_admittance.runtime.mailbox import send
+from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+
+SOURCE = str(Path(__file__).parents[2] / "src")
+START_S = 240.0  # the very first run compiles
+HARMLESS = "Unable to preventDefault inside passive event listener"  # Chromium about viser's drags; nothing is lost
+SMALL = "?fixedDpr=0.15"  # fewer pixels: without a graphics card the browser draws in software
+
+# Chromium without a graphics card is told so, in a notice that may cover the ball.
+NOTICES_LET_THROUGH = ".mantine-Notifications-root * { pointer-events: none !important; }"
+
+# What is typed into a page that is still being built is lost with the field.
+COMPLETE = """() => {
+  const before = window.fieldsBefore;
+  window.fieldsBefore = document.querySelectorAll("input").length;
+  return window.fieldsBefore > 0 && window.fieldsBefore === before;
+}"""
+
+
+def environment():
+    return {**os.environ, "PYTHONPATH": SOURCE}
+
+
+def unique_name():
+    return "page-" + uuid.uuid4().hex[:10]
+
+
+class Demo:
+    """`ur-admittance demo` as a user starts it, and a look behind the page."""
+
+    def __init__(self, folder, *options):
+        self.name, self.folder = unique_name(), folder
+        command = [sys.executable, "-m", "ur_admittance", "demo", "--no-browser", "--calm", "--no-shadows"]
+        command += ["--port", "0", "--name", self.name, "--folder", str(folder), *options]
+        self.process = subprocess.Popen(
+            command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()
+        )
+        line = self.process.stdout.readline()
+        assert "The page is at" in line, self.process.stderr.read()
+        self.url = line.split()[4]
+        self.reader = TelemetryReader(self.name)
+
+    @property
+    def command(self):
+        return self.reader.latest()["command"]
+
+    @property
+    def tcp(self):
+        return np.array(self.command["p_tcp"])
+
+    @property
+    def mode(self):
+        return int(self.command["mode"])
+
+    @property
+    def changes(self):
+        """How often parameters have been changed."""
+        return int(self.reader.latest()["loop"]["params_revision"])
+
+    def parameter(self, group, key):
+        return self.reader.about()["parameters"][group][key]
+
+    def send(self, message):
+        answer = send(message, self.name, timeout=5.0)
+        assert answer.accepted, answer.text
+
+    def end(self):
+        self.process.send_signal(2)
+        try:
+            _, errors = self.process.communicate(timeout=20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+        self.reader.close()
+        return errors
+
+
+@pytest.fixture(scope="package")
+def shared_demo(tmp_path_factory):
+    demo = Demo(tmp_path_factory.mktemp("page"))
+    yield demo
+    demo.end()
+
+
+@pytest.fixture
+def demo(shared_demo):
+    """Active, with the default feel, in free space, near home."""
+    shared_demo.send({"hand": "let_go"})
+    from ur_admittance.params import Parameters
+
+    defaults = Parameters().flat()
+    names = ("mass", "damping_ratio", "stiffness", "desired_wrench", "force_axes")
+    values = {f"admittance.{name}": defaults[f"admittance.{name}"] for name in names}
+    values |= {name: defaults[name] for name in ("safety.max_force", "max_linear_velocity")}
+    shared_demo.send({"set": values})
+    if shared_demo.mode == 3:
+        shared_demo.send({"request": "reset_fault"})
+        eventually(lambda: shared_demo.mode == 0)
+    if shared_demo.mode == 0:
+        shared_demo.send({"request": "activate_with_load"})
+    eventually(lambda: shared_demo.mode == 1)
+    return shared_demo
+
+
+BARE_LOOP = """
+import contextlib, sys
+from ur_admittance.robots.operate import operate
+from ur_admittance.control import AdmittanceController
+from ur_admittance.model import robot_model
+from ur_admittance.params import Parameters
+from ur_admittance.robots.null import NullRobot
+from ur_admittance.runtime.clock import RealTimeClock
+arm = robot_model("ur10e")
+controller = AdmittanceController(arm, Parameters())
+controller.configure()
+beside = lambda: contextlib.nullcontext(print("ready", flush=True))
+robot, clock = NullRobot(model=arm), RealTimeClock(500.0)
+operate(controller, robot, clock, model=arm.name, name=sys.argv[1], priority=None, beside=beside)
+"""
+
+
+@pytest.fixture
+def start_loop():
+    """start_loop(name) -> process of a loop that understands what every loop does, and nothing of a simulation."""
+    processes = []
+
+    def start(name):
+        command = [sys.executable, "-c", BARE_LOOP, name]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment())
+        processes.append(process)
+        assert process.stdout.readline() == "ready\n"
+        return process
+
+    yield start
+    for process in processes:
+        process.terminate()
+        process.communicate(timeout=20)
+
+
+@pytest.fixture
+def bare_loop(start_loop):
+    """The name of such a loop."""
+    name = unique_name()
+    start_loop(name)
+    return name
+
+
+@pytest.fixture(scope="package")
+def browser(optional, missing):
+    playwright = optional("playwright.sync_api")
+    program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if program is None:
+        missing("chromium is not installed")
+    arguments = (
+        "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+        "--disable-component-update --disable-sync --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader"
+    )
+    with playwright.sync_playwright() as driver:
+        chromium = driver.chromium.launch(executable_path=program, args=arguments.split())
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """visit(url) opens the page in a browser of its own; at the end no page may have complained or left the host."""
+    opened = []
+
+    def open_page(url, width=1000, height=620):
+        context = browser.new_context(viewport={"width": width, "height": height})
+        tab = context.new_page()
+        tab.complaints, tab.requests = [], []
+        tab.on("console", lambda m: tab.complaints.append(m.text) if m.type == "error" else None)
+        tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+        tab.on("request", lambda request: tab.requests.append(request.url))
+        tab.set_default_timeout(60_000)
+        tab.goto(url + SMALL)
+        tab.add_style_tag(content=NOTICES_LET_THROUGH)
+        tab.locator("[data-mode]").first.wait_for()
+        tab.wait_for_function(COMPLETE, polling=300)
+        opened.append((context, tab, url))
+        return tab
+
+    yield open_page
+    for context, tab, url in opened:
+        outside = [r for r in tab.requests if not r.startswith((url, "data:", "blob:"))]
+        complaints = [text for text in tab.complaints if HARMLESS not in text]
+        context.close()
+        assert outside == []
+        assert complaints == []
+
+
+def eventually(condition, timeout=30.0):
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, "did not happen in time"
+        time.sleep(0.05)
+
+
+@pytest.fixture(name="eventually")
+def _eventually():
+    return eventually
+
+
+@pytest.fixture
+def press():
+    """press(tab, "Light") presses a button of the page without waiting for the next frame."""
+
+    def do(tab, name):
+        tab.get_by_role("button", name=name, exact=True).first.dispatch_event("click")
+
+    return do
+
+
+@pytest.fixture
+def on_screen():
+    """on_screen(tab, p) -> x, y of a point [m] of the base frame, seen by the page's first camera."""
+    from ur_admittance.page.camera import CAMERA, FIELD_OF_VIEW, LOOK_AT
+
+    def project(tab, p):
+        box = tab.locator("canvas").first.bounding_box()
+        forward = np.subtract(LOOK_AT, CAMERA)
+        forward = forward / np.linalg.norm(forward)
+        right = np.cross(forward, [0.0, 0.0, 1.0])
+        right /= np.linalg.norm(right)
+        up = np.cross(right, forward)
+        d = np.add(p, [0.0, 0.0, 0.034]) - CAMERA  # the ball sits on the rod, over the TCP
+        scale = 0.5 * box["height"] / np.tan(0.5 * FIELD_OF_VIEW) / (d @ forward)
+        return box["x"] + 0.5 * box["width"] + scale * (d @ right), box["y"] + 0.5 * box["height"] - scale * (d @ up)
+
+    return project
