@@ -10,7 +10,7 @@ from textwrap import dedent
 from types import ModuleType
 from typing import Any
 
-FRONT = "ur_admittance."
+FRONT = {"ur_admittance.": "ua", "ur_admittance_lab.": "lab"}
 CONSTANT = re.compile(r"(?<== )(?:\w+\.)?[A-Z][A-Z_]+[A-Z](?=[,)\s]|$)")
 FUNCTION = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -42,8 +42,11 @@ def find(path: str) -> Any:
 
 def title(path: str) -> str:
     """Names of the front door are told as one writes them."""
-    name = path.removeprefix(FRONT)
-    return path if "." in name else f"ua.{name}"
+    for front, short in FRONT.items():
+        name = path.removeprefix(front)
+        if name != path and "." not in name:
+            return f"{short}.{name}"
+    return path
 
 
 def entry(thing: Any, name: str, only: list[str]) -> str:
@@ -75,7 +78,7 @@ def constructor(kind: type, name: str) -> str:
 
 
 def ours(kind: type) -> list[type]:
-    return [base for base in kind.__mro__ if base.__module__.startswith(FRONT)]
+    return [base for base in kind.__mro__ if base.__module__.startswith(tuple(FRONT))]
 
 
 def public(kind: type) -> list[str]:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
+import ur_admittance_lab as lab
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.recording.replay import replay
 from ur_admittance.robots.simulated import FtSensor, Servo
@@ -44,15 +45,16 @@ def test_parameters_and_models_need_no_physics_and_no_page():
 
 
 def test_every_name_leads_to_the_thing_and_editors_see_the_same_list():
-    tree = ast.parse((ROOT / "src" / "ur_admittance" / "__init__.py").read_text())
-    typed = next(node for node in tree.body if isinstance(node, ast.If)).body
-    seen = {alias.asname: (node.module, alias.name) for node in typed for alias in node.names}
-    assert sorted(ua.__all__) == sorted([*seen, "__version__"])
-    assert set(ua.__all__) <= set(dir(ua))
-    for name, (module, original) in seen.items():
-        home = import_module(module)
-        assert getattr(ua, name) is getattr(home, original)
-    assert (ROOT / "src" / "ur_admittance" / "py.typed").exists()
+    for package, more in ((ua, ["__version__"]), (lab, [])):
+        folder = ROOT / "src" / package.__name__
+        imports = [node for node in ast.parse((folder / "__init__.pyi").read_text()).body if hasattr(node, "module")]
+        seen = {alias.asname: (node.module, alias.name) for node in imports for alias in node.names}
+        assert sorted(package.__all__) == sorted([*seen, *more])
+        assert set(package.__all__) <= set(dir(package))
+        for name, (module, original) in seen.items():
+            home = import_module(module)
+            assert getattr(package, name) is getattr(home, original)
+        assert (folder / "py.typed").exists()
 
 
 def test_type_checkers_see_real_types_and_refuse_unknown_names(tmp_path, optional):
@@ -95,8 +97,9 @@ def test_the_first_program_has_twelve_lines_and_uses_the_front_door_only():
 
 def test_the_reference_page_describes_every_name():
     page = (ROOT / "docs" / "reference" / "python.md").read_text()
-    described = re.findall(r"^<!-- api: ur_admittance\.(\w+)(?= )", page, re.MULTILINE)
-    assert sorted([*described, "__version__"]) == sorted(ua.__all__)
+    for package, more in ((ua, ["__version__"]), (lab, [])):
+        described = re.findall(rf"^<!-- api: {package.__name__}\.(\w+)(?= )", page, re.MULTILINE)
+        assert sorted([*described, *more]) == sorted(package.__all__)
 
 
 def test_the_program_in_the_docstring_runs(capsys):

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import ur_admittance as ua
+import ur_admittance_lab as lab
 
 NAN = math.nan
 
@@ -87,7 +88,7 @@ REFUSED = {
     "parameters = 3: must be the path of a file": lambda: ua.load_parameters(3),
     "/nowhere.mcap: there is no such file": lambda: ua.read_log("/nowhere.mcap"),
     "recording = None: must be the path of a file": lambda: ua.read_log(None),
-    "twin = None: must be the path of a file": lambda: ua.Twin.load(None),
+    "twin = None: must be the path of a file": lambda: lab.Twin.load(None),
     "robot address = 5: must be a text such as '192.168.0.10'": lambda: ua.RtdeRobot(5, "ur5e"),
     "settings = 'servo': must be RtdeSettings": lambda: ua.RtdeRobot("192.0.2.1", "ur5e", "servo"),
     "robot setting payload_kg = 'heavy': must be a number": lambda: ua.RtdeSettings(payload_kg="heavy"),
@@ -99,15 +100,15 @@ REFUSED = {
     "path speed = '50mm/s': must be a number": lambda: ua.CartesianPath([[0, 0, 0]], "50mm/s"),
     "smoother time = 'x': must be a number": lambda: ua.Smoother("x"),
     "follower acceleration = None: must be a number": lambda: ua.JointFollower(None),
-    "script: seconds = '4s': must be a number": lambda: ua.Script("4s"),
-    "script: seconds = -1 s: must be >= 0": lambda: ua.Script(1.0).push(0.0, -1, [0] * 6),
-    "script: at = 'now': must be a number": lambda: ua.Script(1.0).activate("now"),
-    "script: grab: mass = 'x': must be a number": lambda: ua.Script(1.0).grab(0.0, [[0] * 6], mass="x"),
-    "case: script = 'push': must be a Script": lambda: ua.Case("push", ua.Parameters()),
-    "case: parameters = {}: must be Parameters": lambda: ua.Case(ua.Script(1.0), {}),
-    "simulate: cases = None: must be a list of Case": lambda: ua.simulate(None),
-    "simulate: cases[0] = 'push': must be a Case": lambda: ua.simulate(["push"]),
-    "simulate: threads = '2': must be a whole number >= 1": lambda: ua.simulate([], threads="2"),
+    "script: seconds = '4s': must be a number": lambda: lab.Script("4s"),
+    "script: seconds = -1 s: must be >= 0": lambda: lab.Script(1.0).push(0.0, -1, [0] * 6),
+    "script: at = 'now': must be a number": lambda: lab.Script(1.0).activate("now"),
+    "script: grab: mass = 'x': must be a number": lambda: lab.Script(1.0).grab(0.0, [[0] * 6], mass="x"),
+    "case: script = 'push': must be a Script": lambda: lab.Case("push", ua.Parameters()),
+    "case: parameters = {}: must be Parameters": lambda: lab.Case(lab.Script(1.0), {}),
+    "simulate: cases = None: must be a list of Case": lambda: lab.simulate(None),
+    "simulate: cases[0] = 'push': must be a Case": lambda: lab.simulate(["push"]),
+    "simulate: threads = '2': must be a whole number >= 1": lambda: lab.simulate([], threads="2"),
     "controller = None: must be an AdmittanceController": lambda: ua.run(None, None),
     "robot = a World: has no clock(); must be an object such as Sim": lambda: ua.run(controller(), world()),
     "duration = '2s': must be a number": lambda: run(duration="2s"),

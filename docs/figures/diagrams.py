@@ -163,12 +163,9 @@ def processes() -> Figure:
 WHAT = {
     "cli": ("commands of the terminal", "yellow"),
     "ros": ("ROS 2 nodes", "yellow"),
-    "dashboard": ("the page in the browser", "yellow"),
-    "emulator": ("a UR controller without a UR", "yellow"),
-    "apps": ("parts put together: run, check, scenarios", "yellow"),
+    "page": ("the page in the browser", "yellow"),
     "recording": ("logs, replay, why", "grey"),
-    "simulation": ("physics", "grey"),
-    "robots": ("arms over RTDE and ROS 2", "grey"),
+    "robots": ("arms: simulated, over RTDE, over ROS 2; driving them", "grey"),
     "runtime": ("clock, loop, ring, mailbox", "grey"),
     "calibration": ("tool identification", "grey"),
     "control": ("life cycle, zeroing, chaining", "blue"),
@@ -177,9 +174,10 @@ WHAT = {
     "model": ("which robot", "blue"),
     "first_start": ("the kernels compiled once, in parallel", "blue"),
     "core": ("the maths: numpy and numba only", "green"),
-    "bounds": ("ranges of options", "green"),
+    "bounds": ("ranges", "green"),
+    "front_door": ("names", "green"),
     "given": ("arguments", "green"),
-    "outputs": ("files to write", "green"),
+    "outputs": ("files", "green"),
     "errors": ("the exceptions", "green"),
 }
 

@@ -23,7 +23,7 @@ TEXTS = sorted(
 )  # it names what is gone
 FILE = re.compile(r"(?<![\w/.*<{-])((?:[\w-]+/)+[\w.-]+\.(?:py|json|toml))\b")
 SCRIPT = re.compile(r"\bpython ((?:docs|benchmarks|examples|scripts)/[\w./-]+)")
-MODULE = re.compile(r"(?<![\w./])ur_admittance((?:\.[A-Za-z_]\w*)+)")
+MODULE = re.compile(r"(?<![\w./])(ur_admittance(?:_lab)?(?:\.[A-Za-z_]\w*)+)")
 
 _spec = importlib.util.spec_from_file_location("claims", ROOT / "docs" / "claims.py")
 assert _spec is not None
@@ -34,19 +34,22 @@ _spec.loader.exec_module(claims)
 
 def exists(path: str) -> bool:
     """A path is given from the repository, the package or the tests."""
-    return any((base / path).exists() for base in (ROOT, PACKAGE, ROOT / "tests"))
+    return any((base / path).exists() for base in (ROOT, PACKAGE, PACKAGE.parent, ROOT / "tests"))
 
 
 def names_something(dotted: str) -> bool:
-    """The last part may be a name in the text of a module."""
-    place, parts = PACKAGE, dotted.strip(".").split(".")
+    """The last part may be a name in the text of a module. Groups of entry points look like modules."""
+    if f'entry-points."{dotted}"' in (ROOT / "pyproject.toml").read_text():
+        return True
+    place, parts = PACKAGE.parent, dotted.split(".")
     for part in parts:
         if (place / part).is_dir():
             place = place / part
         elif (place / f"{part}.py").exists():
             place = place / f"{part}.py"
         else:
-            text = (place if place.is_file() else place / "__init__.py").read_text()
+            listed = place / "__init__.pyi"
+            text = (place if place.is_file() else listed if listed.exists() else place / "__init__.py").read_text()
             return re.search(rf"\b{part}\b", text) is not None
     return True
 
@@ -55,7 +58,7 @@ def missing(text: str) -> list[str]:
     return [
         *(path for path in FILE.findall(text) if not exists(path)),
         *(path for path in SCRIPT.findall(text) if not (ROOT / path).exists()),
-        *(f"ur_admittance{dotted}" for dotted in MODULE.findall(text) if not names_something(dotted)),
+        *(dotted for dotted in MODULE.findall(text) if not names_something(dotted)),
     ]
 
 

@@ -122,8 +122,8 @@ def test_every_picture_of_a_page_exists_and_has_a_script(site):
 
 def test_names_of_topics_and_services_are_those_of_the_nodes():
     page = (ROOT / "docs" / "reference" / "topics_and_services.md").read_text()
-    package = ROOT / "src" / "ur_admittance"
-    source = "".join(path.read_text() for room in ("ros", "robots/ros") for path in (package / room).rglob("*.py"))
+    rooms = ("ur_admittance/ros", "ur_admittance/robots/ros", "ur_admittance_lab/driver")
+    source = "".join(path.read_text() for room in rooms for path in (ROOT / "src" / room).rglob("*.py"))
     names = re.findall(r"^\| (?:in|out|service) \| `([^`]+)`", page, re.MULTILINE)
     assert len(names) > 20
     assert [name for name in names if name.removeprefix("~").removeprefix("/") not in source] == []
