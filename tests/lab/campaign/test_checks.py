@@ -10,7 +10,7 @@ from ur_admittance.core.records import PARAMS, Mode, Request, Status, new
 from ur_admittance.model import robot_model
 from ur_admittance.params.record import fill
 from ur_admittance_lab.campaign import FAMILIES, judge
-from ur_admittance_lab.campaign import campaign_episode as draw_episode
+from ur_admittance_lab.campaign import episode as draw_episode
 from ur_admittance_lab.campaign import motion_checks as checks
 from ur_admittance_lab.campaign.distances import FARTHEST, Judge
 from ur_admittance_lab.campaign.view import View, positions
