@@ -25,7 +25,7 @@ prepare(lambda progress: print(progress, flush=True))
 """
 LOAD = """
 from ur_admittance.first_start.parts import all_parts
-part = all_parts()["core.law.pose_error"]
+part = all_parts()["core.law.twist.pose_error"]
 part.compile()
 found = part.kernel.stats
 print(sum(found.cache_hits.values()), len(part.signatures), sum(found.cache_misses.values()))
@@ -52,7 +52,7 @@ NOT_IN_A_LOOP = {
 @pytest.fixture
 def short_list(tmp_path):
     """A list with the parts that pose_error needs: seconds instead of a minute."""
-    names, todo = set(), ["core.law.pose_error"]
+    names, todo = set(), ["core.law.twist.pose_error"]
     while todo:
         names.add(name := todo.pop())
         todo += all_parts()[name].calls()
@@ -102,7 +102,7 @@ def test_kernels_that_a_loop_calls_by_itself_are_in_the_list_and_compiled_to_the
     own = [f"robots.ros.kernels.{name}" for name in vars(kernels) if hasattr(getattr(kernels, name), "py_func")]
     called = ["robots.ros.kernels.hold", "control.kernels.statistics", "core.tick.tick", *own]
     assert not [name for name in called if all_parts()[name].inner]  # KeyError: python -m benchmarks.parts --write
-    assert all_parts()["core.law.pose_error"].inner
+    assert all_parts()["core.law.twist.pose_error"].inner
 
 
 def test_a_part_is_compiled_after_all_that_it_calls_and_two_workers_need_little_more_than_half_the_time():
