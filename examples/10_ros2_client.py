@@ -18,10 +18,13 @@ client.create_subscription(
 )
 push = client.create_client(Trigger, "/ur_sim/push")
 nodes = [
-    subprocess.Popen([sys.executable, "-m", f"ur_admittance.ros.{name}", "--ros-args", *arguments])
+    subprocess.Popen([sys.executable, "-m", name, "--ros-args", *arguments])
     for name, arguments in (
-        ("sim.node", ["-p", "push.wrench:=[0.0, 10.0, 0.0, 0.0, 0.0, 0.0]", "-r", f"{WRENCH}:=/wrist_ft_sensor"]),
-        ("admittance_node", ["-p", "autostart:=true"]),
+        (
+            "ur_admittance_lab.driver.sim_node",
+            ["-p", "push.wrench:=[0.0, 10.0, 0.0, 0.0, 0.0, 0.0]", "-r", f"{WRENCH}:=/wrist_ft_sensor"],
+        ),
+        ("ur_admittance.ros.admittance_node", ["-p", "autostart:=true"]),
     )
 ]
 try:
