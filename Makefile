@@ -28,27 +28,35 @@ demo: $(VENV)/.installed
 	$(BIN)/ur-admittance demo
 
 quick: lint
-	$(BIN)/python -m pytest -q tests/core tests/params tests/model
+	@$(COMPILE)
+	$(BIN)/python -m pytest -q -n auto --dist loadfile tests/core tests/params tests/model
 
-# What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Tests that watch
-# processes in real time run one after the other; those in simulated time on all cores, a file each, in the time that
-# the first leave.
+# What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Everything runs on
+# all cores, a file at a time: tests in simulated time (CALM) in the time that those with processes of their own leave.
+# Then, alone and one after the other, those that judge the wall clock (@pytest.mark.realtime).
 CALM := $(addprefix tests/,analysis calibration contact control core docs model package params robots/simulated \
   $(addprefix lab/,bench campaign scenarios tuning twin))
+NO_ROS := --ignore=tests/ros
 test: lint $(ROS)/.tried
-	@$(BIN)/ur-admittance sim push --json >/dev/null # compiles, outside the time limits of the tests
-	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest" "--ignore=tests/ros $(addprefix --ignore=,$(CALM))" \
-	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CALM)" "$$@"
+	@$(COMPILE)
+	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,$(CALM))" \
+	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
+	  $${ros:+"$$ros $(FILES)" "$(CROWD) $(ROS_TESTS)"} then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" \
+	  $${ros:+then "$$ros" "-m realtime tests/ros"}
 
 test-ros: $(ROS)/.tried
-	@$(ROS_PART) && $(RUN_TESTS) "$$@"
+	@$(ROS_PART) && $(RUN_TESTS) $${ros:+"$$ros $(FILES)" "$(CROWD) $(ROS_TESTS)" then "$$ros" "-m realtime tests/ros"}
 
+COMPILE := $(BIN)/ur-admittance sim push --json >/dev/null # outside the time limits of the tests, and once for all workers
 RUN_TESTS := $(BIN)/python scripts/run_tests.py
+FILES := -n 3 --dist loadfile
+CROWD := -m 'not realtime'
+ROS_TESTS := tests/ros tests/robots/test_contract.py -k ros
 # Nodes in processes of their own over DDS on this machine. A sourced ROS installation would mix with the wheels.
 ROS_PART = if [ -e $(ROS)/.installed ]; then \
-	  set -- "env -u PYTHONPATH -u AMENT_PREFIX_PATH $(ROS)/bin/python -m pytest" "tests/ros tests/robots/test_contract.py -k ros"; \
+	  ros="env -u PYTHONPATH -u AMENT_PREFIX_PATH $(ROS)/bin/python -m pytest"; \
 	elif [ -n "$$UR_ADMITTANCE_CI" ]; then echo "make: the ROS 2 wheels could not be installed" >&2; exit 1; \
-	else echo "make: tests/ros skipped: there are no ROS 2 wheels for this computer"; fi
+	else ros=; echo "make: tests/ros skipped: there are no ROS 2 wheels for this computer"; fi
 
 # Every direct dependency is met, no test watches real time.
 ANYWHERE := $(addprefix tests/,core params model robots/simulated/test_environment.py runtime/test_replay.py lab/tuning/test_search.py \

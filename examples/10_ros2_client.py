@@ -17,12 +17,10 @@ client.create_subscription(
     TwistStamped, "/admittance_cartesian_velocity", lambda m: speeds.append(m.twist.linear.y), 10
 )
 push = client.create_client(Trigger, "/ur_sim/push")
+arm = ["-p", "push.wrench:=[0.0, 10.0, 0.0, 0.0, 0.0, 0.0]", "-r", f"{WRENCH}:=/wrist_ft_sensor"]
+programs = {"ur_admittance_lab.driver.sim_node": arm, "ur_admittance.ros.admittance_node": ["-p", "autostart:=true"]}
 nodes = [
-    subprocess.Popen([sys.executable, "-m", f"ur_admittance.ros.{name}", "--ros-args", *arguments])
-    for name, arguments in (
-        ("sim.node", ["-p", "push.wrench:=[0.0, 10.0, 0.0, 0.0, 0.0, 0.0]", "-r", f"{WRENCH}:=/wrist_ft_sensor"]),
-        ("admittance_node", ["-p", "autostart:=true"]),
-    )
+    subprocess.Popen([sys.executable, "-m", name, "--ros-args", *arguments]) for name, arguments in programs.items()
 ]
 try:
     end = time.monotonic() + 90.0  # the first run compiles

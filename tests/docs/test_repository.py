@@ -49,7 +49,7 @@ WAITS = """
 import pathlib, time
 def test_the_other_runs():
     pathlib.Path("{mine}").touch()
-    end = time.monotonic() + 20.0
+    end = time.monotonic() + {seconds}
     while not pathlib.Path("{other}").exists():
         assert time.monotonic() < end
         time.sleep(0.05)
@@ -96,16 +96,18 @@ def test_a_second_try_excuses_nothing_else(tmp_path, kind, last):
     assert "failed:" in lines
 
 
-def test_a_nice_command_runs_beside_the_others_and_counts(tmp_path):
-    """Each of two commands waits for the other's file: one after the other, both would fail."""
+@pytest.mark.parametrize(("between", "seconds", "passed"), [((), 20.0, 2), (("then",), 1.0, 1)])
+def test_commands_run_beside_each_other_and_those_after_then_later(tmp_path, between, seconds, passed):
+    """Each of two commands waits for the other's file: one after the other, the first fails."""
     (tmp_path / "pytest.ini").write_text("[pytest]\n")
     for mine, other in ("ab", "ba"):
-        (tmp_path / f"test_{mine}.py").write_text(WAITS.format(mine=mine, other=other))
+        (tmp_path / f"test_{mine}.py").write_text(WAITS.format(mine=mine, other=other, seconds=seconds))
     pytest_command = f"{sys.executable} -m pytest -q"
-    parts = [pytest_command, "test_a.py", f"nice {pytest_command}", "test_b.py"]
+    parts = [pytest_command, "test_a.py", *between, f"nice {pytest_command}", "test_b.py"]
     command = [sys.executable, str(ROOT / "scripts" / "run_tests.py"), *parts]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
-    assert (done.returncode, done.stdout.splitlines()[-2:]) == (0, ["second tries: 0", "2 passed, 0 failed"])
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (2 - passed, f"{passed} passed, {2 - passed} failed")
+    assert sum(line.endswith(("test_a.py", "test_b.py")) and " s: " in line for line in done.stdout.splitlines()) == 2
 
 
 def test_arguments_without_quotes_are_refused_before_the_first_test():

@@ -67,12 +67,14 @@ def test_a_fault_in_motion_ends_in_a_decelerating_stop_with_its_sentence(fault):
     check(fault_table.in_motion(fault, fault_table.LOCKSTEP[fault]))
 
 
+@pytest.mark.realtime
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("fault", ["loop stalled by 200 ms", "SIGTERM"])
 def test_a_running_process_slows_the_arm_down_before_it_ends(fault, tmp_path):
     check(fault_table.LIVE[fault](tmp_path))
 
 
+@pytest.mark.realtime
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize("fault", ["telemetry reader stopped, then killed", "disk full while recording"])
 def test_trouble_beside_the_loop_has_no_effect_on_the_arm(fault, tmp_path):

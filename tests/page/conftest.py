@@ -19,6 +19,13 @@ START_S = 240.0  # the very first run compiles
 HARMLESS = "Unable to preventDefault inside passive event listener"  # Chromium about viser's drags; nothing is lost
 SMALL = "?fixedDpr=0.15"  # fewer pixels: without a graphics card the browser draws in software
 
+# Twenty pictures per second: without a graphics card each costs a processor 10 ms that other tests need.
+FEW_PICTURES = """
+const picture = window.requestAnimationFrame.bind(window);
+window.requestAnimationFrame = (draw) => setTimeout(() => picture(draw), 33);
+window.cancelAnimationFrame = clearTimeout;
+"""
+
 # Chromium without a graphics card is told so, in a notice that may cover the ball.
 NOTICES_LET_THROUGH = ".mantine-Notifications-root * { pointer-events: none !important; }"
 
@@ -181,6 +188,7 @@ def visit(browser):
 
     def open_page(url, width=1000, height=620):
         context = browser.new_context(viewport={"width": width, "height": height})
+        context.add_init_script(FEW_PICTURES)
         tab = context.new_page()
         tab.complaints, tab.requests = [], []
         tab.on("console", lambda m: tab.complaints.append(m.text) if m.type == "error" else None)

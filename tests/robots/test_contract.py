@@ -6,7 +6,6 @@ The arms of ROS 2 are there where rclpy is: `make test-ros` runs them, in the en
 import contextlib
 import importlib.util
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -14,6 +13,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from tests.domains import domain
 
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.model import robot_model
@@ -51,7 +51,6 @@ def rtde(command: str, sensor: str, client: str = "ur_rtde") -> Callable[[], Rob
 
 
 SIM_NODES: list["subprocess.Popen[bytes]"] = []
-DOMAIN = random.SystemRandom().randint(1, 98)
 
 
 @cache
@@ -59,15 +58,15 @@ def sim_node(controller: str) -> tuple["subprocess.Popen[bytes]", str]:
     """The double of the driver in another process, on this machine only, with that controller active, and its domain;
     slower than real time, so that a busy machine loses no cycle."""
     os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
-    domain = str(DOMAIN + len(SIM_NODES))
+    network = str(domain(1 + len(SIM_NODES) % 2))
     parameters = {"tool.mass": Tool().mass, "publish_clock": "true", "realtime_factor": 0.6, "realtime_priority": 10}
     parameters["controller"] = controller
     given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={value}")]
     given += ["-r", "/force_torque_sensor_broadcaster/wrench:=/wrist_ft_sensor"]
     command = [sys.executable, "-m", "ur_admittance_lab.driver.sim_node", "--ros-args", *given]
-    process = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": domain})
+    process = subprocess.Popen(command, env={**os.environ, "ROS_DOMAIN_ID": network})
     SIM_NODES.append(process)
-    return process, domain
+    return process, network
 
 
 def ros(output: str) -> Callable[[], Robot]:
@@ -75,9 +74,9 @@ def ros(output: str) -> Callable[[], Robot]:
         from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
 
         controller = "forward_velocity_controller" if output == "velocity" else "default"
-        process, domain = sim_node(controller)
+        process, network = sim_node(controller)
         assert process.poll() is None
-        os.environ["ROS_DOMAIN_ID"] = domain
+        os.environ["ROS_DOMAIN_ID"] = network
         return RosRobot(RosSettings(output=output, sim_time=True, timeout=90.0))  # it may have to compile first
 
     return make

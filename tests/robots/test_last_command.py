@@ -23,12 +23,13 @@ STEPS = (
 )  # fmt: skip
 SLOW_TO_START = 2  # faults that are tried on arms of other processes, drawn anew each time; SWEEP: all
 
+drawn = random.Random(os.environ.get("PYTEST_XDIST_TESTRUNUID"))  # all workers draw the same
 CASES = []
 for kind, make in ROBOTS.items():
     all_faults = list(itertools.product(STEPS, ("once", "for good")))
     all_faults.remove(("stop", "for good"))  # whose stop never works is stopped by its watchdog
     few = not kind.startswith("simulated") and not os.environ.get("SWEEP")
-    chosen = random.sample(all_faults, SLOW_TO_START) if few else all_faults
+    chosen = drawn.sample(all_faults, SLOW_TO_START) if few else all_faults
     CASES += [pytest.param(make, *fault, id=f"{kind}, {' '.join(fault)}") for fault in chosen]
 
 

@@ -1,16 +1,16 @@
 """Real nodes in processes of their own, over DDS on this machine; the tests are plain rclpy clients.
 
-The network is one domain per test run, chosen at random, on localhost.
+The network is one domain per worker of the test run, on localhost.
 """
 
 import importlib.util
 import os
-import random
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.domains import domain
 
 from ur_admittance.runtime import registry
 
@@ -22,7 +22,7 @@ from .watched import Setup, flange_position
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
 if os.environ.get("ROS_DISTRO") == "humble":
     os.environ["ROS_LOCALHOST_ONLY"] = "1"  # the same, for that version
-os.environ["ROS_DOMAIN_ID"] = str(random.SystemRandom().randint(1, 100))
+os.environ["ROS_DOMAIN_ID"] = str(domain())
 os.environ["ROS_PYTHON_CHECK_FIELDS"] = "1"
 
 if importlib.util.find_spec("rclpy") is None and os.environ.get("UR_ADMITTANCE_CI"):

@@ -3,7 +3,7 @@
     python -m tests.ros.driver_table [--drivers humble jazzy lyrical] [--outputs trajectory velocity action]
                                      [--cases push "kill -9" ...] [--write docs/measured/driver.json]
 
-Every case runs on the strict double of the driver (ros/sim) with a fresh node. A hand pushes with 8 N in y while it
+Every case runs on the strict double of the driver (sim_node) with a fresh node. A hand pushes with 8 N in y while it
 happens. Steps and speeds are the double's own measures (between two commands to the servo, one period apart; between
 the servo's target and the arm); time and distance to standstill are those of the measured joints.
 """

@@ -25,9 +25,9 @@ class Processes:
         self.running = []
 
     def start(self, name, parameters=None, remap=None, arguments=(), environment=None):
-        """`python -m ur_admittance.ros.<name>` with ROS parameters; returns the Popen, whose .log is the file."""
-        module = "sim.node" if name == "sim_node" else name
-        command = [sys.executable, "-m", f"ur_admittance.ros.{module}", *arguments, "--ros-args"]
+        """`python -m <its module>` with ROS parameters; returns the Popen, whose .log is the file."""
+        package = "ur_admittance_lab.driver" if name == "sim_node" else "ur_admittance.ros"
+        command = [sys.executable, "-m", f"{package}.{name}", *arguments, "--ros-args"]
         if name == "sim_node":
             parameters = {"realtime_priority": 10, **(parameters or {})}
             remap = {WRENCH: "/wrist_ft_sensor", **(remap or {})}

@@ -37,6 +37,7 @@ def scene(running):
     running.let_go()
 
 
+@pytest.mark.realtime
 def test_after_a_pause_of_a_second_the_commands_go_on_at_the_arm(scene):
     scene.at_speed()
     scene.node.send_signal(signal.SIGSTOP)

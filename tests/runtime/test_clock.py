@@ -28,6 +28,7 @@ def test_deadlines_stay_on_the_grid_although_each_cycle_takes_time(clock):
         assert clock.deadline_ns - origin == 20 * clock.period_ns
 
 
+@pytest.mark.realtime
 def test_after_a_stall_missed_deadlines_are_skipped_and_counted_not_caught_up(clock):
     clock.wait()
     before = clock.deadline_ns

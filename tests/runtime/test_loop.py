@@ -157,6 +157,7 @@ def test_a_failing_publisher_is_dropped_and_the_loop_goes_on(controller, robot):
     assert report.status == Status.OK
 
 
+@pytest.mark.realtime
 def test_a_pause_longer_than_a_tenth_of_a_second_is_a_fault(controller):
     robot = Watched(lambda number: time.sleep(0.15) if number == 100 else None)
     report = run(controller, robot, RealTimeClock(RATE), duration=0.6)
@@ -166,6 +167,7 @@ def test_a_pause_longer_than_a_tenth_of_a_second_is_a_fault(controller):
     assert robot.braked_smoothly()
 
 
+@pytest.mark.realtime
 def test_cycles_longer_than_the_period_and_missed_deadlines_are_counted(controller):
     robot = Watched(lambda number: time.sleep(0.011) if number % 20 == 0 else None)
     report = run(controller, robot, RealTimeClock(RATE), duration=0.4)
@@ -198,6 +200,7 @@ def test_a_status_that_nobody_knows_is_a_fault_with_a_sentence(controller, robot
     assert report.reason
 
 
+@pytest.mark.realtime
 def test_the_percentiles_of_the_report_are_in_order(controller, robot):
     report = run(controller, robot, RealTimeClock(RATE), duration=0.3)
     for distribution in (report.period, report.latency, report.lateness):
@@ -243,6 +246,7 @@ print(json.dumps({"because": report.ended_because, "mode": report.mode.name, "st
 """
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
 def test_a_signal_slows_the_arm_down_and_stops_it(child, number):
     process = child(PROGRAM, "fast")
@@ -265,6 +269,7 @@ def test_an_interrupt_stops_an_arm_that_a_script_started_in_the_background(child
     assert (result["because"], result["mode"], result["stopped"]) == ("interrupted", "INACTIVE", True)
 
 
+@pytest.mark.realtime
 def test_a_second_signal_stops_at_once(child):
     """With 0.05 m/s2 the gentle stop would take seconds."""
     process = child(PROGRAM, "slow")

@@ -169,6 +169,7 @@ EXPENSIVE = [
 ]
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize("message", EXPENSIVE, ids=range(len(EXPENSIVE)))
 def test_no_message_costs_more_than_setting_a_parameter_does(mailbox, controller, message):
     """A search for the nearest known name in the loop took half a second for the first of these."""

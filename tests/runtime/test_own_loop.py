@@ -67,6 +67,7 @@ def test_four_records_and_the_tick_alone_are_enough(tmp_path):
     assert replay(log).exact
 
 
+@pytest.mark.realtime
 def test_a_real_time_loop_does_not_wait_for_its_recording(controller, robot, tmp_path):
     """The process that writes the file stands still all the while."""
     path, took = tmp_path / "mine.mcap", []

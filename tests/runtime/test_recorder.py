@@ -167,6 +167,7 @@ def test_a_cut_off_recording_is_read_up_to_its_last_complete_chunk(recording, tm
         assert count > 0.3 * len(whole.ticks)
 
 
+@pytest.mark.realtime
 def test_recording_takes_less_time_than_the_simulation(tmp_path):
     """So that a recorded scenario runs at 50 times real time where the others run at 70."""
     from ur_admittance_lab.scenarios.stage import Setup, Stage

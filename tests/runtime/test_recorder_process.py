@@ -19,6 +19,7 @@ from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
 from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter, warn
 
 
+@pytest.mark.realtime
 def test_a_recorder_process_gets_every_cycle_of_a_real_time_loop(name, tmp_path, controller, robot):
     path = tmp_path / "run.mcap"
     with TelemetryWriter(name, model="ur5e", rate=500.0) as telemetry:
@@ -33,6 +34,7 @@ def test_a_recorder_process_gets_every_cycle_of_a_real_time_loop(name, tmp_path,
     assert abs(int(log.ticks["loop"]["time_ns"][0]) - time.time_ns()) < 60e9
 
 
+@pytest.mark.realtime
 def test_a_killed_recorder_process_loses_less_than_a_second_and_the_loop_does_not_notice(
     name, tmp_path, controller, robot
 ):
@@ -115,6 +117,7 @@ def test_a_recorder_without_a_controller_says_so(tmp_path):
         RecorderProcess("nobody-there", tmp_path / "x.mcap")
 
 
+@pytest.mark.realtime
 def test_a_full_disk_in_the_recorder_process_is_told_and_the_loop_goes_on(name, controller, robot):
     with TelemetryWriter(name, model="ur5e", rate=500.0) as telemetry:
         recorder = RecorderProcess(name, Path("/dev/full"))

@@ -240,6 +240,7 @@ while True:
 """
 
 
+@pytest.mark.realtime
 def test_realtime_publishing_is_not_delayed_by_readers_that_are_slow_stopped_or_killed(
     name, controller, robot, child, record_property
 ):
@@ -285,6 +286,7 @@ def test_publishing_never_waits_for_a_reader_that_is_slow_stopped_or_killed(name
         assert slow.poll() is None
 
 
+@pytest.mark.realtime
 def test_publishing_costs_a_small_part_of_its_budget(name, controller):
     """Budget 50 us; measured about 4 us. The best of many, because the machine is shared."""
     loop = new(LOOP)

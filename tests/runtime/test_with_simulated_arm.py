@@ -102,6 +102,7 @@ def test_a_protective_stop_of_the_arm_is_told_by_its_recording(arm, tmp_path):
     assert "the robot is in a protective stop" in why(read_log(tmp_path / "run.mcap"))
 
 
+@pytest.mark.realtime
 def test_the_simulated_arm_keeps_up_with_the_clock():
     model = robot_model("ur5e")
     controller = AdmittanceController(model)

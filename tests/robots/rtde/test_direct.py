@@ -76,6 +76,7 @@ class Driven:
         self.robot.__exit__(None, None, None)
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize("client", ["ur_rtde", "direct"])
 def test_without_commands_the_arm_is_slowed_down_and_the_next_one_goes_on(emulator, client):
     """Long before the watchdog, which is set to two seconds here: the program still runs."""
@@ -115,6 +116,7 @@ def test_each_end_of_the_program_has_its_own_sentence_and_way_back(emulator, cli
             assert arm.speed == pytest.approx(FAST[0], rel=0.1)
 
 
+@pytest.mark.realtime
 def test_commands_that_stay_away_are_not_blamed_on_the_robot(emulator):
     with Driven(emulator, watchdog_hz=10.0) as arm:
         time.sleep(0.6)  # the emulator waits 0.2 s for us
@@ -208,6 +210,7 @@ def test_another_program_on_the_robot_ends_ours(emulator):
         assert arm.sample["external_status"] == Status.COMMAND_REJECTED
 
 
+@pytest.mark.realtime
 def test_states_are_taken_while_nobody_reads_and_not_in_a_loop(emulator):
     """The robot drops a client that does not read; a second thread would disturb the loop."""
     states = States(emulator.host, RATE, ["timestamp"])
@@ -252,6 +255,7 @@ def test_who_waits_for_a_thread_of_the_library_does_not_run_above_it(emulator, m
         assert scheduling(child)[1] == {(os.SCHED_OTHER, 0)}
 
 
+@pytest.mark.realtime
 def test_the_watchdog_of_an_arm_at_rest_has_its_final_rate_and_is_kept_quiet(emulator):
     robot = RtdeRobot(emulator.host, robot_model("ur5e"), RtdeSettings(client="ur_rtde"))
     robot.connect()

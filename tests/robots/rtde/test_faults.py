@@ -61,6 +61,7 @@ def test_the_table_is_complete() -> None:
     assert TABLE.keys() == faults.FAULTS.keys()
 
 
+@pytest.mark.realtime
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(("name", "client"), CASES)
 def test_a_fault_has_the_right_sentence_a_bounded_stop_and_a_way_back(name: str, client: str) -> None:
@@ -76,6 +77,7 @@ def test_a_fault_has_the_right_sentence_a_bounded_stop_and_a_way_back(name: str,
         assert outcome.speed == pytest.approx(0.3 * faults.SPEED, rel=0.1)
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize("client", ALWAYS)
 def test_a_cut_cable_costs_the_same_where_the_first_rate_of_a_watchdog_is_kept(client: str) -> None:
     with EmulatorProcess(*faults.OPTIONS) as emulator:

@@ -35,6 +35,7 @@ def netft():
         sensor.stop()
 
 
+@pytest.mark.realtime
 def test_netft_reads_newtons_and_newton_metres(netft) -> None:
     server, sensor = netft
     server.wrench = PUSH
@@ -51,6 +52,7 @@ def test_netft_zero_takes_the_present_load_away(netft) -> None:
     np.testing.assert_allclose(settle(sensor)[0], 0.0, atol=0.05)
 
 
+@pytest.mark.realtime
 def test_a_silent_netft_grows_old_and_comes_back_by_itself(netft) -> None:
     server, sensor = netft
     server.silent = True
