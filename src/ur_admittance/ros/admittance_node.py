@@ -72,7 +72,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             from ur_admittance.recording.log_writer import check_new
 
             check_new(self._log)
-        warn_of_missing(self, self.option("output"))
+        warn_of_missing(self)
         self.told_to_end = threading.Event()
         self.arm: CompliantArm | None = None  # while configured
         self.report: LoopReport | None = None  # of the last loop

@@ -4,7 +4,7 @@ from ur_admittance.ros.parameters import PREFIX, Option
 
 OPTIONS: dict[str, Option] = {
     **PREFIX,
-    "output": ("trajectory", "where commands go: trajectory (topic), velocity (topic) or action"),
+    "output": ("trajectory", "where commands go: trajectory or velocity (topics)"),
     "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
     "autostart": (
         False,

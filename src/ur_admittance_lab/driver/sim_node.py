@@ -103,7 +103,7 @@ class SimNode(Node):  # type: ignore[misc]
             self.create_publisher(Clock, CLOCK_TOPIC, COMMANDS) if self._value("publish_clock") else None
         )
         self._clock_message = messages.clock()
-        self._commands = Commands(self.driver, self.lock, rate, self._now_ns, log)
+        self._commands = Commands(self.driver, rate, self._now_ns)
         self._states = States(
             self.driver, self._pendant_tcp({}), self._value("publish_wrench"), log, self._value("tf_prefix")
         )

@@ -13,22 +13,21 @@ WITHOUT = {
     "them shows only when the arm does not follow",
     "tf2_msgs": "/tf and /tf_static are not read: a frame must be in robot_description, or be the driver's TCP",
     "diagnostic_msgs": "/diagnostics is not published",
-    "control_msgs": "output = action is refused",
 }
 FOR_COMMANDS = ("ur_dashboard_msgs", "controller_manager_msgs", "tf2_msgs")
 
 
-def missing_packages(output: str, wanted: Sequence[str] = tuple(WITHOUT)) -> list[str]:
-    """One sentence for each that is not installed and matters for this output."""
+def missing_packages(wanted: Sequence[str] = tuple(WITHOUT)) -> list[str]:
+    """One sentence for each that is not installed ."""
     distribution = os.environ.get("ROS_DISTRO") or "$ROS_DISTRO"
     return [
         f"{name} is not installed: {WITHOUT[name]}; with a ROS installation: "
         f"sudo apt install ros-{distribution}-{name.replace('_', '-')}"
         for name in wanted
-        if (name != "control_msgs" or output == "action") and importlib.util.find_spec(name) is None
+        if importlib.util.find_spec(name) is None
     ]
 
 
-def warn_of_missing(node: Node, output: str, wanted: Sequence[str] = tuple(WITHOUT)) -> None:
-    for sentence in missing_packages(output, wanted):
+def warn_of_missing(node: Node, wanted: Sequence[str] = tuple(WITHOUT)) -> None:
+    for sentence in missing_packages(wanted):
         node.get_logger().warning(sentence)
