@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+LABORATORY = ("sim_node", "wrench_signal_generator")
 WRENCH = "/force_torque_sensor_broadcaster/wrench"  # where the driver, and so its double, publishes
 
 
@@ -25,9 +26,9 @@ class Processes:
         self.running = []
 
     def start(self, name, parameters=None, remap=None, arguments=(), environment=None):
-        """`python -m ur_admittance.ros.<name>` with ROS parameters; returns the Popen, whose .log is the file."""
-        module = "sim.node" if name == "sim_node" else name
-        command = [sys.executable, "-m", f"ur_admittance.ros.{module}", *arguments, "--ros-args"]
+        """The node of that name as `python -m` with ROS parameters; returns the Popen, whose .log is the file."""
+        package = "ur_admittance_lab.driver" if name in LABORATORY else "ur_admittance.ros"
+        command = [sys.executable, "-m", f"{package}.{name}", *arguments, "--ros-args"]
         if name == "sim_node":
             parameters = {"realtime_priority": 10, **(parameters or {})}
             remap = {WRENCH: "/wrist_ft_sensor", **(remap or {})}

@@ -65,7 +65,7 @@ class Bench:
 def urdf():
     """The UR5e as text; which program wrote it does not matter here."""
     from ur_admittance.model import robot_model
-    from ur_admittance.model.urdf import generate
+    from ur_admittance_lab.urdf_writer import generate
 
     return generate(robot_model("ur5e"))
 

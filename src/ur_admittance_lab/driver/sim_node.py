@@ -31,7 +31,6 @@ from std_srvs.srv import Trigger
 from ur_admittance.core.records import AT_REST
 from ur_admittance.errors import ParameterError, SimulationError, UrAdmittanceError
 from ur_admittance.model import robot_model
-from ur_admittance.model.urdf import generate
 from ur_admittance.robots.ros.cdr import WrenchReader
 from ur_admittance.robots.ros.inputs import CLOCK_TOPIC
 from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled
@@ -49,6 +48,7 @@ from ur_admittance_lab.driver.driver_states import States
 from ur_admittance_lab.driver.generations import generation
 from ur_admittance_lab.driver.mode_topics import Status
 from ur_admittance_lab.driver.tcp import PendantTcp
+from ur_admittance_lab.urdf_writer import generate
 
 HAND_TIMEOUT = 0.5  # [s] the hand leaves the tool when its messages end
 MOST_STEPS = 50  # periods of physics that are caught up after a pause

@@ -1,4 +1,4 @@
-"""URDF text <-> RobotModel: ``load`` any arm with six turning joints, ``generate`` the URDF of a model."""
+"""URDF text -> RobotModel: any arm with six turning joints."""
 
 import numpy as np
 
@@ -6,9 +6,6 @@ from ur_admittance.errors import ModelError
 from ur_admittance.model.arm_model import HOME, Link, RobotModel
 from ur_admittance.model.frames import Pose, frame_with_z_along
 from ur_admittance.model.urdf.tree import Body, Joint, Tree, joined, read_tree
-from ur_admittance.model.urdf.urdf_writer import generate
-
-__all__ = ["generate", "load"]
 
 LINKS_IN_A_MESSAGE = 40  # nobody reads a longer list
 
