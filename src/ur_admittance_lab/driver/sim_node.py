@@ -36,8 +36,7 @@ from ur_admittance.robots.ros.inputs import CLOCK_TOPIC
 from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled
 from ur_admittance.robots.simulated import Environment, World
 from ur_admittance.robots.simulated.environment import Kind
-from ur_admittance.ros.node_run import run
-from ur_admittance.ros.services import offer
+from ur_admittance.ros.node_run import offer, run
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.realtime import SWITCH_INTERVAL_S, whole_process
 from ur_admittance_lab.driver import driver_messages as messages
