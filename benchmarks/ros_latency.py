@@ -160,10 +160,10 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
     from trajectory_msgs.msg import JointTrajectory
 
     from ur_admittance.model import robot_model
-    from ur_admittance.model.urdf import generate
     from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled, Waiter
     from ur_admittance.runtime.realtime import realtime
     from ur_admittance_lab.driver import driver_messages as messages
+    from ur_admittance_lab.urdf_writer import generate
 
     context = rclpy.Context()
     rclpy.init(context=context)

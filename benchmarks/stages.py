@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 import ur_admittance as ua
 from ur_admittance.core.records import COMMAND, new
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.interfaces import Stage
+from ur_admittance_lab.null_robot import NullRobot
 
 FILE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "stages.json"
 DT = 0.002

@@ -211,7 +211,7 @@ def campaign() -> str:
 def driver() -> str:
     """The node beside the driver: the worst of all generations, one column per output."""
     measured = json.loads((DOCS / "measured" / "driver.json").read_text())
-    outputs = ("trajectory", "velocity", "action")
+    outputs = ("trajectory", "velocity")
     body = []
     for case in dict.fromkeys(row["case"] for row in measured):
         cells = []

@@ -3,9 +3,11 @@
 from pathlib import Path
 
 import ur_admittance as ua
-from ur_admittance.analysis import loop_of, margin, minimum_damping
-from ur_admittance.analysis.map import save
+from ur_admittance.analysis.axis_loop import loop_of
+from ur_admittance.analysis.stability import margin
 from ur_admittance.params import PRESETS
+from ur_admittance_lab.stability import minimum_damping
+from ur_admittance_lab.stability.stability_map import save
 
 ROBOT = {"robot.response_time": 0.016}  # [s] 10 ms of delay and a servo of 25 Hz
 for name in ("defaults", *PRESETS):

@@ -20,9 +20,9 @@ from matplotlib.figure import Figure
 
 from benchmarks.contact import boundary, cases
 from benchmarks.contact.cases import HEAVY_FILTER, PLAIN, PLAIN_SEEDS, Row, outcome
-from ur_admittance.analysis import loop_of
-from ur_admittance.analysis.map import save
+from ur_admittance.analysis.axis_loop import loop_of
 from ur_admittance.params import Parameters
+from ur_admittance_lab.stability.stability_map import save
 
 FULL = {"seeds": 5, "starts": 100, "minutes": 10.0}
 QUICK = {"seeds": 2, "starts": 5, "minutes": 1.0}

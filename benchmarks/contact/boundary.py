@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.analysis import Loop, minimum_damping
+from ur_admittance.analysis.axis_loop import Loop
 from ur_admittance.robots.simulated import Environment, FtSensor, Servo, Tool
 from ur_admittance_lab.scenarios.stage import Setup, Stage
+from ur_admittance_lab.stability import minimum_damping
 
 MASS, FORCE, TOOL_MASS = 8.0, 10.0, 0.1  # [kg], [N], [kg]
 SURFACE_DAMPING = 2.0  # [Ns/m]

@@ -19,11 +19,11 @@ from typing import Any
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.views import record_bytes
 from ur_admittance.model import robot_model
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance_lab.null_robot import NullRobot
 
 NAME = "measured"
 HEAP_OBJECTS = 300_000  # what a program with a few libraries and some data holds

@@ -8,8 +8,8 @@ import mujoco
 import numpy as np
 
 from benchmarks.tick.workload import PERIOD, TURN_TICKS, Array, Setting
-from ur_admittance.model.urdf import generate
 from ur_admittance_lab.speed import timed
+from ur_admittance_lab.urdf_writer import generate
 
 RADIUS = 0.04  # [m] of the circle the tool is sent along
 DAMPING = 1e-6

@@ -13,8 +13,8 @@ import pinocchio as pin
 from benchmarks.tick.pinocchio_solve import ANGULAR, LINEAR, PARTS, TINY, Solve, norm
 from benchmarks.tick.workload import PERIOD, Array, Samples, Setting, Workload
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.model.urdf import generate
 from ur_admittance_lab.speed import timed
+from ur_admittance_lab.urdf_writer import generate
 
 
 class PinocchioController:

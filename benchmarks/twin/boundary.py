@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.contact.boundary import MASS, SURFACE_DAMPING, plain_press
-from ur_admittance.analysis import minimum_damping
 from ur_admittance.params import Parameters
 from ur_admittance.robots.simulated import Environment, FtSensor, Servo, Tool
 from ur_admittance_lab.scenarios.stage import Setup, Stage
+from ur_admittance_lab.stability import minimum_damping
 from ur_admittance_lab.twin import Twin
 
 STIFFNESSES = (3e3, 1e4, 5e4)  # [N/m]

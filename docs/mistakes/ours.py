@@ -10,7 +10,7 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import COMMAND, new
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.null import NullRobot
+from ur_admittance_lab.null_robot import NullRobot
 
 Array = NDArray[np.float64]
 DT = 0.002  # [s]

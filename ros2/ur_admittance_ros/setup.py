@@ -10,7 +10,7 @@ nodes = {
     "sim_node": "ur_admittance_lab.driver.sim_node",
     "wrench_calibration_node": "ur_admittance.ros.wrench_calibration_node",
     "wrench_node": "ur_admittance.ros.wrench_node",
-    "wrench_signal_generator": "ur_admittance.ros.wrench_signal_generator",
+    "wrench_signal_generator": "ur_admittance_lab.driver.wrench_signal_generator",
 }
 
 

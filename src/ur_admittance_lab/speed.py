@@ -21,7 +21,6 @@ from ur_admittance.core.records import Mode
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.robots.simulated import World
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.runtime.clock import RealTimeClock
@@ -30,6 +29,7 @@ from ur_admittance.runtime.mailbox import Mailbox
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import Distribution, LoopReport
 from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance_lab.null_robot import NullRobot
 
 Array = NDArray[np.float64]
 

@@ -6,21 +6,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ur_admittance.analysis import (
-    HANDS,
-    Hand,
-    Loop,
-    lightest_mass,
-    loop_of,
-    margin,
-)
-from ur_admittance.analysis import (
-    held as hand,
-)
-from ur_admittance.analysis.discrete import is_stable
+from ur_admittance.analysis import held as hand
+from ur_admittance.analysis.axis_loop import Loop, loop_of
+from ur_admittance.analysis.held import HANDS, Hand, lightest_mass
+from ur_admittance.analysis.stability import margin
 from ur_admittance.params import PRESETS, Parameters, preset
 from ur_admittance.robots.simulated import FtSensor, Servo, Tool
 from ur_admittance_lab.episodes import Case, Script, simulate
+from ur_admittance_lab.stability.eigenvalues import is_stable
 
 FIRM = Hand(500.0, 20.0, 2.0)
 

@@ -10,31 +10,38 @@ from scipy.linalg import expm
 from scipy.optimize import brentq
 
 from benchmarks.contact.boundary import CASES, STIFFNESSES, Robot, predicted, simulated
-from ur_admittance.analysis import (
-    Arm,
-    Loop,
-    largest_stable_stiffness,
-    loop_of,
-    margin,
-    minimum_damping,
-)
-from ur_admittance.analysis.compliance import edge_of_stability, impedance
-from ur_admittance.analysis.discrete import exponential, is_stable, spectral_radius
-from ur_admittance.analysis.stability import (
-    apparent_mass_rule,
-    damping_rule,
-    largest_safe_stiffness,
-    margin_of_record,
-    passive_frequency_rule,
-    sufficient_damping,
-)
+from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of
+from ur_admittance.analysis.compliance import edge_of_stability, exponential, impedance
+from ur_admittance.analysis.stability import largest_safe_stiffness, margin, margin_of_record
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance_lab.scenarios import Setup, run_scenario
+from ur_admittance_lab.stability.eigenvalues import (
+    is_stable,
+    largest_stable_stiffness,
+    minimum_damping,
+    spectral_radius,
+    sufficient_damping,
+)
 
 KNOWN = Parameters().changed({"robot.response_time": 0.0164})
 HEAVY = -math.log(0.8) * 500.0 / (2.0 * math.pi)  # [Hz]
+
+
+def damping_rule(loop: Loop, stiffness: float) -> float:
+    """D = K_ser T_eq [Ns/m]: just above the edge of stability, without computing it."""
+    return loop.loop_delay * stiffness * loop.arm.stiffness / (stiffness + loop.arm.stiffness)
+
+
+def passive_frequency_rule(loop: Loop) -> float:
+    """sqrt(D / (M T_eq)) / 2 pi [Hz]: where damping turns negative, for an arm that is a delay and nothing else."""
+    return math.sqrt(loop.damping / (loop.mass * loop.loop_delay)) / (2.0 * math.pi)
+
+
+def apparent_mass_rule(loop: Loop) -> float:
+    """M + m_tool + D T_eq [kg]: a late damper feels like a mass."""
+    return loop.mass + loop.tool_mass - loop.removed_mass + loop.damping * loop.loop_delay
 
 
 def test_matrix_exponential_agrees_with_scipy() -> None:

@@ -13,7 +13,7 @@ from ur_admittance.core.limits.singular import AHEAD, CURVE, curve_speed, damped
 from ur_admittance.core.records import COMMAND, SAMPLE, Limit, Mode, new
 from ur_admittance.core.tick import tick_one
 from ur_admittance.model import robot_model
-from ur_admittance.model.urdf import generate
+from ur_admittance_lab.urdf_writer import generate
 
 X, Y, Z = np.eye(6)[:3]
 ON_LINE = 2e-4  # [m] largest distance from the straight line when joint limits slow the motion

@@ -7,7 +7,7 @@ import pytest
 
 from ur_admittance.errors import ModelError
 from ur_admittance.model import robot_model
-from ur_admittance.model.urdf import generate
+from ur_admittance_lab.urdf_writer import generate
 
 
 @pytest.fixture

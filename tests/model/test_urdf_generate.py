@@ -11,7 +11,8 @@ from ur_admittance.errors import ModelError
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.model.look import tubes
-from ur_admittance.model.urdf import generate, load
+from ur_admittance.model.urdf import load
+from ur_admittance_lab.urdf_writer import generate
 
 every_type = pytest.mark.parametrize("name", MODEL_NAMES)
 

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ur_admittance.model import robot_model
-from ur_admittance.model.urdf import generate, load
+from ur_admittance.model.urdf import load
+from ur_admittance_lab.urdf_writer import generate
 
 AXES = ("0 0 1", "0 0 -1", "1 0 0", "-1 0 0", "0 1 0", "0 -1 0", "1e-9 0 -1", None)  # None: no <axis>, which means x
 

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ur_admittance.errors import ModelError
 from ur_admittance.model import robot_model
-from ur_admittance.model.urdf import generate, load
+from ur_admittance.model.urdf import load
+from ur_admittance_lab.urdf_writer import generate
 
 GOOD = generate(robot_model("ur5e"))
 ELBOW = '<joint name="elbow_joint" type="revolute">'

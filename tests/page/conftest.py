@@ -128,7 +128,7 @@ from ur_admittance.robots.operate import operate
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.null import NullRobot
+from ur_admittance_lab.null_robot import NullRobot
 from ur_admittance.runtime.clock import RealTimeClock
 arm = robot_model("ur10e")
 controller = AdmittanceController(arm, Parameters())

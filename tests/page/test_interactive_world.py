@@ -11,8 +11,13 @@ from ur_admittance.errors import SimulationError
 from ur_admittance.model import robot_model
 from ur_admittance.robots.simulated import SimulatedRobot, World
 from ur_admittance.robots.simulated.devices import SERVO
-from ur_admittance.robots.simulated.interactive_world import HAND_TIMEOUT_S, InteractiveWorld
-from ur_admittance.robots.simulated.pointer_hand import DAMPING, FASTEST, STRENGTH
+from ur_admittance.robots.simulated.interactive_world import (
+    DAMPING,
+    FASTEST,
+    HAND_TIMEOUT_S,
+    STRENGTH,
+    InteractiveWorld,
+)
 from ur_admittance.robots.simulated.simulated_arm import simulated_parameters
 from ur_admittance.runtime.mailbox import Mailbox
 from ur_admittance_lab.scenarios.stage import TOOL

@@ -9,9 +9,9 @@ from importlib.metadata import version
 import pytest
 
 from ur_admittance.model import robot_model
-from ur_admittance.model.urdf import generate
 from ur_admittance.params import Parameters
 from ur_admittance.params.presets import preset_text
+from ur_admittance_lab.urdf_writer import generate
 
 
 def run(*arguments):

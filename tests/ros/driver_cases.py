@@ -171,7 +171,6 @@ RELAYED = ("wrench lost", "joint states lost", "wrench NaN")
 
 
 IMPOSSIBLE = {
-    ("action", "commands ignored"),  # a goal that nobody takes is rejected
     ("velocity", "commands refused"),  # six finite numbers are always taken (forward_controllers_base.cpp)
 }
 

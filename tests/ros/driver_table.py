@@ -1,6 +1,6 @@
 """The node beside the driver, case by case: how far, how fast, how long. Prints one table.
 
-    python -m tests.ros.driver_table [--drivers humble jazzy lyrical] [--outputs trajectory velocity action]
+    python -m tests.ros.driver_table [--drivers humble jazzy lyrical] [--outputs trajectory velocity]
                                      [--cases push "kill -9" ...] [--write docs/measured/driver.json]
 
 Every case runs on the strict double of the driver (sim_node) with a fresh node. A hand pushes with 8 N in y while it
@@ -114,7 +114,7 @@ def line(row):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--drivers", nargs="+", default=["humble", "jazzy", "lyrical"])
-    parser.add_argument("--outputs", nargs="+", default=["trajectory", "velocity", "action"])
+    parser.add_argument("--outputs", nargs="+", default=["trajectory", "velocity"])
     parser.add_argument("--cases", nargs="+", default=["push", *CASES])
     parser.add_argument("--tcp", action="store_true", help="the table of pushes with the pendant's TCP elsewhere")
     parser.add_argument("--write", type=Path)

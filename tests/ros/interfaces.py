@@ -1,6 +1,6 @@
 """Python messages of packages that exist in a ROS installation but not as wheels, generated from their definitions.
 
-    build("control_msgs", out)     -> folder to put on PYTHONPATH, with control_msgs in it
+    build("tf2_msgs", out)     -> folder to put on PYTHONPATH, with tf2_msgs in it
 
 The steps of rosidl without CMake: definition -> IDL -> type hash -> C structs -> type supports -> Python, then gcc.
 Only what the tests use is defined here; a ROS installation brings the real ones.
@@ -44,31 +44,6 @@ DEFINITIONS = {
             "string[] activate_controllers\nstring[] deactivate_controllers\nint32 strictness\n"
             "int32 BEST_EFFORT=1\nint32 STRICT=2\nint32 AUTO=3\nint32 FORCE_AUTO=4\nbool activate_asap\n"
             "builtin_interfaces/Duration timeout\n---\nbool ok\nstring message\n"
-        ),
-    },
-    "control_msgs": {
-        "msg/JointTolerance.msg": "string name\nfloat64 position\nfloat64 velocity\nfloat64 acceleration\n",
-        "msg/JointComponentTolerance.msg": (
-            "uint16 POSITION=1\nuint16 VELOCITY=2\nuint16 ACCELERATION=3\nstring joint_name\nuint16 component\n"
-            "float64 position\nfloat64 velocity\nfloat64 acceleration\n"
-        ),
-        "action/FollowJointTrajectory.action": (
-            "trajectory_msgs/JointTrajectory trajectory\n"
-            "trajectory_msgs/MultiDOFJointTrajectory multi_dof_trajectory\n"
-            "JointTolerance[] path_tolerance\n"
-            "JointComponentTolerance[] component_path_tolerance\n"
-            "JointTolerance[] goal_tolerance\n"
-            "JointComponentTolerance[] component_goal_tolerance\n"
-            "builtin_interfaces/Duration goal_time_tolerance\n"
-            "---\n"
-            "int32 error_code\nint32 SUCCESSFUL = 0\nint32 INVALID_GOAL = -1\nint32 INVALID_JOINTS = -2\n"
-            "int32 OLD_HEADER_TIMESTAMP = -3\nint32 PATH_TOLERANCE_VIOLATED = -4\nint32 GOAL_TOLERANCE_VIOLATED = -5\n"
-            "string error_string\n"
-            "---\n"
-            "std_msgs/Header header\nstring[] joint_names\n"
-            "trajectory_msgs/JointTrajectoryPoint desired\n"
-            "trajectory_msgs/JointTrajectoryPoint actual\n"
-            "trajectory_msgs/JointTrajectoryPoint error\n"
         ),
     },
 }

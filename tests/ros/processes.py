@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+LABORATORY = ("sim_node", "wrench_signal_generator")
 WRENCH = "/force_torque_sensor_broadcaster/wrench"  # where the driver, and so its double, publishes
 
 
@@ -25,8 +26,8 @@ class Processes:
         self.running = []
 
     def start(self, name, parameters=None, remap=None, arguments=(), environment=None):
-        """`python -m <its module>` with ROS parameters; returns the Popen, whose .log is the file."""
-        package = "ur_admittance_lab.driver" if name == "sim_node" else "ur_admittance.ros"
+        """The node of that name as `python -m` with ROS parameters; returns the Popen, whose .log is the file."""
+        package = "ur_admittance_lab.driver" if name in LABORATORY else "ur_admittance.ros"
         command = [sys.executable, "-m", f"{package}.{name}", *arguments, "--ros-args"]
         if name == "sim_node":
             parameters = {"realtime_priority": 10, **(parameters or {})}

@@ -21,7 +21,7 @@ def test_the_active_one_is_taken_before_the_usual_one():
 
 def test_without_an_active_one_it_is_the_drivers_usual_one():
     assert choose("trajectory", loaded(**{PLAIN: "inactive", SCALED: "inactive"})).name == SCALED
-    assert choose("action", loaded(**{PLAIN: "inactive"})).name == PLAIN  # since driver 6.0
+    assert choose("trajectory", loaded(**{PLAIN: "inactive"})).name == PLAIN  # since driver 6.0
 
 
 def test_a_controller_of_another_name_fits_by_its_type():

@@ -12,7 +12,7 @@ from ur_admittance.model import robot_model
 from ur_admittance_lab.driver.acceptance import refusal
 from ur_admittance_lab.driver.generations import GENERATIONS, JTC, SCALED, generation
 from ur_admittance_lab.driver.trajectory import EMPTY, Message, Point, Trajectory
-from ur_admittance_lab.driver.trajectory_controller import Goal, Tolerances, TrajectoryController
+from ur_admittance_lab.driver.trajectory_controller import TrajectoryController
 
 MODEL = robot_model("ur5e")
 JOINTS = MODEL.joint_names
@@ -214,71 +214,3 @@ def test_an_inactive_controller_drops_messages_without_a_word():
     assert made.update(T0, ZERO, ZERO, 1.0) is None
     made.activate(ZERO)
     assert made.update(T0, ZERO, ZERO, 1.0).tolist() == [0.0] * 6
-
-
-# goals
-
-
-def run_goal(made, advance, cycles):
-    for _ in range(cycles):
-        advance()
-
-
-def test_a_goal_ends_when_the_arm_is_there():
-    made, advance = following("jazzy")
-    goal = Goal()
-    assert made.offer_goal(message(point(0.1, 20)), goal, T0) == ""
-    run_goal(made, advance, 9)
-    assert goal.outcome == ""
-    run_goal(made, advance, 3)
-    assert (goal.outcome, goal.code) == ("succeeded", "SUCCESSFUL")
-    assert advance() == pytest.approx(0.1)
-
-
-def test_a_new_goal_ends_the_old_one_and_cancelling_holds_the_arm():
-    made, advance = following("jazzy")
-    first, second = Goal(), Goal()
-    made.offer_goal(message(point(0.1, 100)), first, T0)
-    run_goal(made, advance, 5)
-    made.offer_goal(message(point(-0.1, 100)), second, T0)
-    assert (first.outcome, first.code) == ("aborted", "INVALID_GOAL")
-    run_goal(made, advance, 5)
-    made.cancel(second)
-    here = advance()
-    assert second.outcome == "canceled"
-    assert advance() == here
-
-
-@pytest.mark.parametrize(
-    ("tolerances", "code"),
-    [(Tolerances.of_goal(JOINTS, {JOINTS[0]: 0.01}, {}, 0.0), "PATH_TOLERANCE_VIOLATED"),
-     (Tolerances.of_goal(JOINTS, {}, {JOINTS[0]: 0.01}, 0.05), "GOAL_TOLERANCE_VIOLATED")],
-)  # fmt: skip
-def test_a_goal_of_an_arm_that_does_not_follow_is_aborted(tolerances, code):
-    made = TrajectoryController(JOINTS, generation("jazzy").trajectory[SCALED], PERIOD_NS)
-    made.activate(ZERO)
-    goal = Goal(tolerances)
-    made.offer_goal(message(point(0.05, 20)), goal, T0)
-    for k in range(60):
-        made.update(T0 + k * PERIOD_NS, ZERO, ZERO, 1.0)
-    assert (goal.outcome, goal.code) == ("aborted", code)
-
-
-def test_tolerances_of_a_goal():
-    given = Tolerances.of_goal(JOINTS, {JOINTS[1]: -1.0, JOINTS[2]: 0.3}, {JOINTS[0]: 0.0}, -1.0)
-    assert given.path.tolist() == [0.2, 0.0, 0.3, 0.2, 0.2, 0.2]
-    assert given.goal.tolist() == [0.1] * 6
-    assert given.goal_time == 0.0
-    assert Tolerances.of_goal(JOINTS, {"elbow": 0.3}, {}, 1.0).goal_time == 0.0  # all defaults
-    assert Tolerances.of_goal(JOINTS, {JOINTS[0]: -2.0}, {}, 1.0).path.tolist() == [0.2] * 6
-
-
-def test_without_a_goal_time_a_goal_waits_for_ever():
-    """constraints.goal_time is 0 in UR's configuration."""
-    made = TrajectoryController(JOINTS, generation("jazzy").trajectory[SCALED], PERIOD_NS)
-    made.activate(ZERO)
-    goal = Goal()
-    made.offer_goal(message(point(0.15, 20)), goal, T0)
-    for k in range(5000):
-        made.update(T0 + k * PERIOD_NS, ZERO, ZERO, 1.0)
-    assert goal.outcome == ""

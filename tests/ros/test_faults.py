@@ -65,7 +65,7 @@ class Bench:
 def urdf():
     """The UR5e as text; which program wrote it does not matter here."""
     from ur_admittance.model import robot_model
-    from ur_admittance.model.urdf import generate
+    from ur_admittance_lab.urdf_writer import generate
 
     return generate(robot_model("ur5e"))
 
@@ -333,7 +333,7 @@ def test_parameters_that_do_not_exist_or_do_not_fit_end_the_start_with_a_sentenc
     for parameters, sentence in (
         ({"admittance.mas": 1.0}, "the nearest known name is admittance.mass"),
         ({"admittance.mass": [1.0, 2.0]}, "admittance.mass = [1, 2] kg, kg m2 (2 values): must be 6 numbers >= 0.001"),
-        ({"output": "telepathy"}, "output = 'telepathy': must be one of trajectory, velocity, action"),
+        ({"output": "telepathy"}, "output = 'telepathy': must be one of trajectory, velocity."),
         ({"include": "x.yaml"}, "use the parameter calibration_file"),
     ):
         process = processes.start("admittance_node", parameters)

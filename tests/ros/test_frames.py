@@ -7,9 +7,9 @@ import pytest
 pytest.importorskip("rclpy")
 
 from ur_admittance.model import robot_model
-from ur_admittance.model.urdf import generate
 from ur_admittance.robots.ros.description import Description
 from ur_admittance.robots.ros.transforms import FRESH_S, POSE_TOPIC, SILENT_S, Frames
+from ur_admittance_lab.urdf_writer import generate
 
 FRAME = "tool0_controller"
 ON_POSE, ON_TF = 0.1, 0.2  # [m] above the base: which of the two was believed

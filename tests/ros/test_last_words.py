@@ -1,46 +1,12 @@
 """The end of an activation: whatever fails between its steps, the arm stands before its topic is given back."""
 
-from collections import deque
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 from ur_admittance.errors import LifecycleError, RobotError
 
 pytest.importorskip("rclpy")
-
-Q, QD = np.array([0.1, -1.0, 1.2, 0.3, 0.2, 0.1]), np.array([0.3, -0.1, 0.0, 0.0, 0.2, 0.0])
-
-
-def test_the_last_goal_is_a_standstill_though_an_answer_is_pending():
-    from ur_admittance.robots.ros.action_output import ActionOutput, Splines
-
-    goals = []
-
-    def send_goal_async(goal):
-        goals.append(goal.trajectory)
-        return SimpleNamespace(add_done_callback=lambda callback: None)  # the executor is blocked: no answer ever
-
-    output = object.__new__(ActionOutput)
-    header = lambda: SimpleNamespace(trajectory=None)  # noqa: E731
-    output._node = SimpleNamespace(destroy_timer=lambda timer: None)
-    output._names, output._kind = list("abcdef"), SimpleNamespace(Goal=header)
-    output._client = SimpleNamespace(send_goal_async=send_goal_async)
-    output._goal, output._shortest, output._blends, output._stamp_ns = Splines(), 0.04, False, lambda now: 0
-    output._knots, output._fresh, output._asked_at, output._number = deque(maxlen=10), False, -1.0, 0
-    output._newest, output._timer, output._problem = (np.zeros(6), np.zeros(6), 0.0), object(), ""
-    for k in range(100):
-        output.send(Q + 0.002 * k * QD, QD, 10.0 + 0.002 * k)
-        if k % 25 == 0:
-            output._on_timer()
-    assert len(goals) == 1  # the others wait for the answer
-    output.close()
-    last = goals[-1].points[-1]
-    assert len(goals) == 2
-    assert np.array(last.velocities) == pytest.approx(np.zeros(6))
-    went, told = np.abs(np.array(last.positions) - Q), np.abs(0.002 * 99 * QD)
-    assert (went <= told + 1e-9).all()  # no farther than commanded
 
 
 class Loop:

@@ -117,12 +117,6 @@ def test_ctrl_c_ends_a_node_that_is_compiling(processes, setup_of, tmp_path):
     assert not list(cache.glob("*.compiled"))
 
 
-def test_calm_nodes_take_topics_only(processes):
-    process = processes.start("init_robot", {"output": "action"})
-    assert process.wait(timeout=60) == 2
-    assert "must be trajectory or velocity" in process.log.read_text()
-
-
 def test_the_page_shows_a_running_node(arm_with_node):
     arm = arm_with_node({"controller_name": NAME, "dashboard": True})
     assert arm.client.transition("configure", timeout=90.0), arm.state()

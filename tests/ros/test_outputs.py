@@ -1,7 +1,6 @@
-"""Three ways to the arm: trajectory topic (test_push.py), velocity topic, and the action with bounded retry."""
+"""Two ways to the arm: trajectory topic (test_push.py) and velocity topic."""
 
 import os
-import threading
 import time
 
 import numpy as np
@@ -69,86 +68,6 @@ def test_speed_scaling_slows_a_trajectory_down(processes, setup_of):
     middle = np.array([(t, x) for t, x in way if 0.1 < x < 0.3])
     assert np.polyfit(middle[:, 0] - middle[0, 0], middle[:, 1], 1)[0] == pytest.approx(0.5 * 0.4 / 2.0, rel=0.02)
     assert way[-1][1] == pytest.approx(0.4, abs=0.01)
-
-
-def test_the_action_moves_the_arm_in_the_direction_of_the_push(generated, processes, setup_of, patient, position):
-    environment = {"PYTHONPATH": os.pathsep.join([str(generated), os.environ.get("PYTHONPATH", "")])}
-    processes.start("sim_node", environment=environment)
-    processes.start("admittance_node", {**patient, "output": "action"}, environment=environment)
-    arm = setup_of(processes)
-    arm.bring_up()
-    before = position(arm.joint_state())
-    hold_push(arm)
-    begin = time.monotonic()
-    time.sleep(4.0)
-    arm.still()
-    moved = position(arm.joint_state()) - before
-    assert steady_speed(arm.joints, begin + 1.2, begin + 2.4) == pytest.approx(SPEED, rel=0.05)
-    assert moved[1] == pytest.approx(2.5 * SPEED, rel=0.1)  # the whole way: goals come late, none is lost
-    assert abs(moved[2]) < 0.1 * moved[1]
-    assert arm.state()["mode"] == "active"
-
-
-class RefusingController(threading.Thread):
-    """A plain action server that rejects every goal."""
-
-    def __init__(self, client):
-        super().__init__()
-        from control_msgs.action import FollowJointTrajectory
-        from rclpy.action import ActionServer, GoalResponse
-
-        self.goals = 0
-
-        def refuse(goal):
-            self.goals += 1
-            return GoalResponse.REJECT
-
-        self.server = ActionServer(
-            client.node,
-            FollowJointTrajectory,
-            "/refusing/follow_joint_trajectory",
-            execute_callback=lambda handle: FollowJointTrajectory.Result(),
-            goal_callback=refuse,
-        )
-
-
-def test_rejected_goals_are_tried_again_a_few_times_then_the_node_stops(
-    generated, processes, setup_of, patient, client
-):
-    environment = {"PYTHONPATH": os.pathsep.join([str(generated), os.environ.get("PYTHONPATH", "")])}
-    refusing = RefusingController(client)
-    action = "/scaled_joint_trajectory_controller/follow_joint_trajectory"
-    processes.start("sim_node", environment=environment)
-    remap = {f"{action}/_action/{part}": f"/refusing/follow_joint_trajectory/_action/{part}"
-             for part in ("send_goal", "get_result", "cancel_goal", "feedback", "status")}  # fmt: skip
-    processes.start("admittance_node", {**patient, "output": "action"}, remap=remap, environment=environment)
-    arm = setup_of(processes)
-    arm.bring_up()
-    arm.wait_for(life="inactive", timeout=30.0)
-    arm.client.until(lambda: refusing.goals == 7, 5, "six goals and a last one that is a standstill")
-    assert "6 goals in a row were rejected" in arm.state()["reason"]
-    refusing.server.destroy()
-
-
-def test_without_control_msgs_the_action_is_refused_with_a_sentence(generated, processes, setup_of, patient):
-    if _has_control_msgs():
-        pytest.skip("control_msgs is installed here")
-    kept = [path for path in os.environ["PYTHONPATH"].split(os.pathsep) if path != str(generated)]
-    processes.start("sim_node")
-    node = {**patient, "output": "action", "ft_frame": "flange"}
-    processes.start("admittance_node", node, environment={"PYTHONPATH": os.pathsep.join(kept)})
-    arm = setup_of(processes)
-    assert not arm.client.transition("configure", timeout=60.0)
-    arm.client.until(lambda: "control_msgs" in arm.state().get("reason", ""), 5, arm.state())
-
-
-def _has_control_msgs():
-    import importlib.util
-
-    return importlib.util.find_spec("control_msgs") is not None and not any(
-        "ur_admittance_interfaces" in str(p)
-        for p in (importlib.util.find_spec("control_msgs").submodule_search_locations)
-    )
 
 
 def test_frames_come_from_tf_static_when_the_description_lacks_them(generated, processes, setup_of, patient, client):

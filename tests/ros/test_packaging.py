@@ -84,17 +84,16 @@ def test_the_package_depends_on_every_message_package_that_the_code_imports():
 
 
 def test_a_package_that_is_missing_is_named_with_what_is_lost_and_where_it_comes_from(monkeypatch):
-    from ur_admittance.robots.ros import packages
+    from ur_admittance.robots.ros import ros_robot as packages
 
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("ROS_DISTRO", "jazzy")
-    for output, count in (("trajectory", 4), ("velocity", 4), ("action", 5)):
-        sentences = packages.missing_packages(output)
-        assert len(sentences) == count
-        assert all(f"ros-jazzy-{s.split()[0].replace('_', '-')}" in s for s in sentences)
+    sentences = packages.missing_packages()
+    assert len(sentences) == 4
+    assert all(f"ros-jazzy-{s.split()[0].replace('_', '-')}" in s for s in sentences)
     assert "safety mode" in sentences[0]
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: name)
-    assert packages.missing_packages("action") == []
+    assert packages.missing_packages() == []
 
 
 def test_layouts_name_topics_that_exist():

@@ -2,7 +2,6 @@
 
 import struct
 
-import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
@@ -86,29 +85,11 @@ def test_a_program_that_is_paused_is_a_stop_and_going_on_the_end_of_it(told):
     assert robot.status == Status.OK
 
 
-@pytest.mark.parametrize(
-    ("scaling", "timed", "stops"), [(30.0, True, True), (30.0, False, False), (100.0, True, False)]
-)
-def test_goals_of_the_action_need_the_whole_speed_and_other_outputs_do_not(scaling, timed, stops):
-    found, word = status.verdict(1, 7, True, scaling, timed)
-    assert (found == Status.COMMAND_REJECTED) == stops
-    assert ("speed scaling is 30 %" in word) == stops
-
-
 class Watched:
-    """A path that has nothing against commands, and inputs as they are told."""
-
-    def __init__(self, q=None, qd=None, speeds_told=True):
-        self.q, self.qd, self.speeds_told, self.given = q, qd, speeds_told, "nothing"
+    """A path that has nothing against commands."""
 
     def watch(self):
         return ""
-
-    def give_back(self, q_arm):
-        self.given = q_arm
-
-    def arm(self):
-        return None if self.q is None else (self.q, self.qd)
 
 
 def test_a_stop_between_two_looks_counts_while_active_and_the_robots_present_word_in_a_fault(told):
@@ -132,20 +113,3 @@ def test_a_stop_between_two_looks_counts_while_active_and_the_robots_present_wor
     robot._mode[0] = Mode.ACTIVE
     assert look() == Status.OK
     assert robot.complaint == ""
-
-
-STILL, MOVING = np.full(6, 0.001), np.full(6, 0.1)  # [rad/s]
-
-
-@pytest.mark.parametrize(
-    ("qd", "speeds_told", "held"), [(STILL, True, True), (MOVING, True, False), (STILL, False, False)]
-)
-def test_only_an_arm_that_is_known_to_stand_is_held_where_it_is(qd, speeds_told, held):
-    """One that moves is late, not left behind: held there, it would jerk back."""
-    robot, path, q = RosRobot(), Watched(), np.arange(6.0)
-    robot.path, robot.inputs = path, Watched(q, qd, speeds_told)
-    robot.give_command_back()
-    assert (path.given is not None) == held
-    if held:
-        assert path.given == pytest.approx(q)
-        assert path.given is not q  # the loop goes on writing there

@@ -13,8 +13,8 @@ import pytest
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime import registry
+from ur_admittance_lab.null_robot import NullRobot
 
 PERIOD = 0.002
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ur_admittance.core.leader import Leader
-from ur_admittance.robots.null import NullRobot
+from ur_admittance_lab.null_robot import NullRobot
 
 DT = 0.002
 

@@ -20,9 +20,9 @@ from ur_admittance.recording.log_writer import TICK
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay, what_if
 from ur_admittance.recording.why import why
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import LockstepClock
 from ur_admittance.runtime.loop import run
+from ur_admittance_lab.null_robot import NullRobot
 
 CASES = int(os.environ.get("SWEEP", "60"))
 KINDS = ("flipped", "zeroed", "removed", "cut off", "two places", "head", "end")

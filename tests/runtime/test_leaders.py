@@ -5,9 +5,9 @@ import pytest
 from tests.runtime.stages import DT, InFront, Watch
 
 from ur_admittance.core.leader import Leader
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.requests import apply_reference, apply_request
+from ur_admittance_lab.null_robot import NullRobot
 
 
 def test_an_outside_writer_preempts_the_stage_falls_silent_and_the_stage_resumes_on_request(controller):

@@ -10,9 +10,9 @@ import pytest
 
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import LoopError, RobotError
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.loop import run
+from ur_admittance_lab.null_robot import NullRobot
 
 RATE = 500.0
 
@@ -224,7 +224,7 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
-from ur_admittance.robots.null import NullRobot
+from ur_admittance_lab.null_robot import NullRobot
 speeds = []
 class Robot(NullRobot):
     def write(self, command):

@@ -70,7 +70,7 @@ def test_the_same_run_gives_the_same_file_but_for_the_timing_of_the_machine(tmp_
     """Stamps are simulated time in lock-step."""
     from ur_admittance.control import AdmittanceController
     from ur_admittance.model import robot_model
-    from ur_admittance.robots.null import NullRobot
+    from ur_admittance_lab.null_robot import NullRobot
 
     logs = []
     for name in ("a", "b"):

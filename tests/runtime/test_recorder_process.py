@@ -76,7 +76,7 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
-from ur_admittance.robots.null import NullRobot
+from ur_admittance_lab.null_robot import NullRobot
 from ur_admittance.recording.recorder import RecorderProcess
 from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
 controller = AdmittanceController(robot_model("ur5e"))

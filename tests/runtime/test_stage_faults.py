@@ -12,10 +12,10 @@ from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import LoopError, ParameterError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.robots.simulated import SimulatedRobot, World
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.loop import run
+from ur_admittance_lab.null_robot import NullRobot
 
 
 def fails(cycle):

@@ -9,9 +9,9 @@ from ur_admittance.control.chaining import MAX_ACCELERATION, JointFollower, Smoo
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.robots.simulated import SimulatedRobot, World
 from ur_admittance.runtime.loop import run
+from ur_admittance_lab.null_robot import NullRobot
 
 
 @pytest.mark.parametrize("stages", [(Behind, Smoother), (JointFollower, Smoother)])

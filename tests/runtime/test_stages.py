@@ -19,9 +19,9 @@ from ur_admittance.params import Parameters, preset
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay
-from ur_admittance.robots.null import NullRobot
 from ur_admittance.robots.simulated import SimulatedRobot, World
 from ur_admittance.runtime.loop import run
+from ur_admittance_lab.null_robot import NullRobot
 
 CORNERS = [[0.0, 0.05, 0.0], [0.0, 0.05, -0.04]]  # [m] from the start
 

@@ -25,7 +25,7 @@ def generate_launch_description():
             ),
             DeclareLaunchArgument("namespace", default_value="", description="of this arm, if there are several"),
             DeclareLaunchArgument("tf_prefix", default_value="", description="as given to the driver, such as left_"),
-            DeclareLaunchArgument("output", default_value="trajectory", description="trajectory, velocity or action"),
+            DeclareLaunchArgument("output", default_value="trajectory", description="trajectory or velocity"),
             DeclareLaunchArgument("controller", default_value="", description="its name; empty: the one that fits"),
             DeclareLaunchArgument("calibration_file", default_value="", description="from wrench_calibration_node"),
             DeclareLaunchArgument(

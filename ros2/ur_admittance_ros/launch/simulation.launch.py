@@ -67,6 +67,6 @@ def generate_launch_description():
 def _description():
     """robot_state_publisher needs the text as a parameter; the simulated arm publishes the same one."""
     from ur_admittance.model import robot_model
-    from ur_admittance.model.urdf import generate
+    from ur_admittance_lab.urdf_writer import generate
 
     return generate(robot_model("ur5e"))

@@ -4,7 +4,7 @@
     Z = 1 / (iw P)     felt by a hand: Re Z as damping [Ns/m], Im Z / w as mass [kg]; passive while Re Z >= 0
 
 The sampled parts (mean of a period, filter, law, straight lines) enter with their own frequency response. Left out are
-aliases and the tracking gain, which acts far more slowly than a bounce; discrete.py has them all.
+aliases and the tracking gain, which acts far more slowly than a bounce; the eigenvalues have them all (laboratory).
 """
 
 import math
@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.analysis.axis_loop import Loop
-from ur_admittance.analysis.discrete import law_step, weight_of_new
 from ur_admittance.core.wrench.condition import ACCELERATION_CUTOFF_HZ
 
 Array = NDArray[np.float64]
@@ -78,3 +77,30 @@ def passive_up_to(loop: Loop) -> float:
 def _low_pass(cutoff_hz: float, T: float, z: Complex) -> Complex:
     weight = weight_of_new(cutoff_hz, T)
     return np.asarray(weight / (1.0 - (1.0 - weight) / z))
+
+
+def law_step(loop: Loop) -> tuple[Array, Array]:
+    """(offset, rate) after one tick: law (2, 2) @ (offset, rate) + drive (2,) * force, exact for a held force."""
+    Z = np.zeros((3, 3))
+    Z[0, 1] = 1.0
+    Z[1] = np.array([-loop.stiffness, -loop.damping, 1.0]) / loop.mass
+    E = exponential(Z * loop.period)
+    return E[:2, :2], E[:2, 2]
+
+
+def exponential(A: Array) -> Array:
+    """e^A of a small matrix: scaled below 1/2, Taylor series, squared back."""
+    doublings = max(0, math.ceil(math.log2(max(float(np.abs(A).sum(axis=1).max()), 1e-300))) + 1)
+    A = A / 2.0**doublings
+    term = total = np.eye(len(A))
+    for k in range(1, 13):  # 0.5^13 / 13! is below the last digit
+        term = term @ A / k
+        total = total + term
+    for _ in range(doublings):
+        total = total @ total
+    return total
+
+
+def weight_of_new(cutoff_hz: float, T: float) -> float:
+    """Weight of the new sample in a first-order low-pass of this cutoff [Hz] and period [s]; no cutoff: 1."""
+    return 1.0 if math.isinf(cutoff_hz) else -math.expm1(-2.0 * math.pi * cutoff_hz * T)

@@ -1,11 +1,11 @@
-"""How stiff a surface may be, how much damping a surface needs, how the arm feels to a hand. READ FIRST.
+"""How stiff a surface may be, how the arm feels to a hand. READ FIRST.
 
     margin(parameters).stable_stiffness      the live read-out of the controller, 10 ms when parameters change
-    margin(parameters).lightest_mass         what a hand can hold: hand.py
-    minimum_damping(loop, 1e4)               exact, from the eigenvalues of discrete.py
+    margin(parameters).lightest_mass         what a hand can hold: held.py
 
 On a surface of stiffness K an arm that responds after T_eq = delay + servo lag + filter + one tick bounces unless about
-D >= K_ser T_eq, K_ser: surface and arm in series. The eigenvalues show where the edge really is.
+D >= K_ser T_eq, K_ser: surface and arm in series. The frequency response shows where the edge is; its
+eigenvalues are in the laboratory (ur_admittance_lab.stability).
 """
 
 import math
@@ -15,14 +15,12 @@ from functools import lru_cache
 import numpy as np
 
 from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of, loop_of_record
-from ur_admittance.analysis.compliance import RIGID, edge_of_stability, impedance, passive_up_to
-from ur_admittance.analysis.discrete import is_stable
+from ur_admittance.analysis.compliance import edge_of_stability, impedance, passive_up_to
 from ur_admittance.analysis.held import lightest_mass
 from ur_admittance.params import Parameters
 
 RESERVE = 2.0  # share of the damping that may be missing: the usual gain margin of 6 dB
 FEEL_HZ = 1.0  # frequency of brisk hand guiding, at which mass and damping are reported
-SOFTEST, MOST_DAMPING = 1.0, 1e5  # [N/m], [Ns/m] where the searches begin and end
 
 
 @dataclass(frozen=True)
@@ -51,61 +49,6 @@ class Margin:
 def largest_safe_stiffness(loop: Loop) -> float:
     """Surface [N/m] up to which contact would die down even with the damping divided by RESERVE. Infinite: any."""
     return edge_of_stability(loop.with_damping(loop.damping / RESERVE))
-
-
-def damping_rule(loop: Loop, stiffness: float) -> float:
-    """D = K_ser T_eq [Ns/m]: just above the edge of stability, without computing it."""
-    return loop.loop_delay * stiffness * loop.arm.stiffness / (stiffness + loop.arm.stiffness)
-
-
-def largest_stable_stiffness(loop: Loop) -> float:
-    """Stiffest surface [N/m] on which contact still dies down, from the eigenvalues. Infinite: stable on any."""
-    if not is_stable(loop, SOFTEST):
-        return 0.0
-    guess = min(edge_of_stability(loop), RIGID)
-    low, high = 0.7 * guess, 1.4 * guess
-    while not is_stable(loop, low) and low > SOFTEST:
-        low, high = 0.5 * low, low
-    while is_stable(loop, high):
-        if high > RIGID:
-            return math.inf
-        low, high = high, 2.0 * high
-    while high > 1.001 * low:
-        middle = math.sqrt(low * high)
-        low, high = (middle, high) if is_stable(loop, middle) else (low, middle)
-    return low
-
-
-def minimum_damping(loop: Loop, stiffness: float, surface_damping: float = 0.0) -> float:
-    """Least D [Ns/m] of the law with which contact with this stiffness [N/m] dies down, from the eigenvalues."""
-    low, high = 1e-2, MOST_DAMPING
-    if not is_stable(loop.with_damping(high), stiffness, surface_damping):
-        return math.inf
-    while high > 1.002 * low:
-        middle = math.sqrt(low * high)
-        stable = is_stable(loop.with_damping(middle), stiffness, surface_damping)
-        low, high = (low, middle) if stable else (middle, high)
-    return high
-
-
-def sufficient_damping(loop: Loop, stiffness: float) -> float:
-    """Least D [Ns/m] for this surface [N/m] and every softer one: a stiffer surface can be the easier one."""
-    least = minimum_damping(loop, stiffness)
-    for softer in np.geomspace(stiffness / 50.0, stiffness, 12)[-2::-1].tolist():
-        # One set of eigenvalues says whether this surface asks for more; with a delay of 0.5 s a search takes seconds.
-        if math.isfinite(least) and not is_stable(loop.with_damping(least), softer):
-            least = minimum_damping(loop, softer)
-    return least
-
-
-def passive_frequency_rule(loop: Loop) -> float:
-    """sqrt(D / (M T_eq)) / 2 pi [Hz]: where damping turns negative, for an arm that is a delay and nothing else."""
-    return math.sqrt(loop.damping / (loop.mass * loop.loop_delay)) / (2.0 * math.pi)
-
-
-def apparent_mass_rule(loop: Loop) -> float:
-    """M + m_tool + D T_eq [kg]: a late damper feels like a mass."""
-    return loop.mass + loop.tool_mass - loop.removed_mass + loop.damping * loop.loop_delay
 
 
 def margin_of(loop: Loop, axis: int = 2, assumed: bool = False) -> Margin:

@@ -176,7 +176,7 @@ def _run_ros(
     parameters: "Parameters", name: str, log: Path | None, dashboard: bool, link: dict[str, Any], **options: Any
 ) -> int:
     """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
-    from ur_admittance.ros.node_program import run_ros
+    from ur_admittance.ros.admittance_node import run_ros
 
     options |= {**link, "controller_name": name, "log": str(log or ""), "dashboard": dashboard}
     return run_ros(parameters, typer.echo, **options)

@@ -14,8 +14,7 @@ from ur_admittance.errors import ParameterError, Unconfirmed
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
 from ur_admittance.params.relations import at_probe
-from ur_admittance.params.schema import Safety
-from ur_admittance.params.sensors import Second
+from ur_admittance.params.schema import Safety, Second
 
 FIXED_WHILE_CONFIGURED = (
     "joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source", "sensor.driver", "second.source"

@@ -14,7 +14,7 @@ from ur_admittance import given
 from ur_admittance.errors import ModelError
 from ur_admittance.model.arm_model import Capsule, Link, RobotModel
 from ur_admittance.model.frames import Pose, rotation_from_rpy
-from ur_admittance.model.urdf.urdf_file import is_file, load_file
+from ur_admittance.model.urdf import is_file, load_file
 
 CB_SERIES = ("ur3", "ur5", "ur10")
 MODEL_NAMES = (

@@ -9,6 +9,7 @@ from typing import Annotated, Any, TypeVar
 
 from annotated_types import Ge, Gt, Le, Len
 from pydantic import AllowInfNan, BaseModel, BeforeValidator, ConfigDict, Field, Strict
+from pydantic_core import PydanticCustomError
 
 LARGEST = 1e6  # no quantity of a robot arm in SI units comes near; keeps products such as M K finite
 TURN = 6.2832  # [rad] a full turn, rounded up; more are degrees taken for radians
@@ -48,6 +49,11 @@ Six = Annotated[tuple[T, ...], Len(6, 6)]  # linear first
 def parameter(default: Any, unit: str, help: str) -> Any:
     """Declare one parameter. A unit such as `N, Nm` is that of the linear and of the angular half of a six-vector."""
     return Field(default=default, description=help, json_schema_extra={"unit": unit})
+
+
+def refuse(name: str, value: object, must: str) -> PydanticCustomError:
+    """An error for `name` whose sentence gets its unit from the schema."""
+    return PydanticCustomError("relation", "{must}", {"name": name, "value": value, "must": must})
 
 
 class Group(BaseModel):

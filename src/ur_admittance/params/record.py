@@ -6,8 +6,8 @@ from ur_admittance.core.records import Frame, Integrator
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params import sentences
+from ur_admittance.params.parameters import Parameters
 from ur_admittance.params.relations import at_probe
-from ur_admittance.params.schema import Parameters
 from ur_admittance.params.shapes import fill_shapes
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number

@@ -2,20 +2,12 @@
 
 import math
 import re
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
-from pydantic_core import PydanticCustomError
-
-from ur_admittance.params.fields import TURN
-
-if TYPE_CHECKING:
-    from ur_admittance.params.schema import Parameters
+from ur_admittance.params.fields import TURN, refuse
+from ur_admittance.params.schema import Schema
 
 Bounds = tuple[float | None, ...]
 
-COEFFICIENT = "admittance.filter_coefficient"
-CUTOFF = "admittance.filter_cutoff_hz"
 LARGEST_MASS = 50.0  # [kg] the strongest arm carries 35
 LARGEST_LEVER = 1.0  # [m] centre of mass from the sensor; noise of a light tool made 2.6 m of it, in a published file
 LARGEST_BIAS = (1000.0, 100.0)  # [N, Nm] wrist sensors end at some hundreds of N: beyond, the scale is wrong
@@ -25,33 +17,7 @@ VERSION = re.compile(r"\d+\.\d+\.\d+")
 GRAVITY = (9.7, 9.9)  # [m/s2] more than the range on the surface of the Earth; catches (0, 0, -1)
 
 
-def refuse(name: str, value: object, must: str) -> PydanticCustomError:
-    """An error for `name` whose sentence gets its unit from the schema."""
-    return PydanticCustomError("relation", "{must}", {"name": name, "value": value, "must": must})
-
-
-def one_filter_parameter(values: Any) -> Any:
-    """Coefficient and cutoff describe one filter; with neither given the default coefficient holds."""
-    if not isinstance(values, dict):
-        return values
-    coefficient, cutoff = values.get("filter_coefficient"), values.get("filter_cutoff_hz")
-    if coefficient is not None and cutoff is not None:
-        raise refuse(CUTOFF, cutoff, f"must not be given together with {COEFFICIENT} = {coefficient}")
-    if cutoff is not None:
-        return values | {"filter_coefficient": None}
-    if coefficient is None:
-        return {key: value for key, value in values.items() if key != "filter_coefficient"}
-    return values
-
-
-def release_other_filter_parameter(values: dict[str, Any], changes: Mapping[str, Any]) -> None:
-    """Coefficient and cutoff describe one filter: the one that is changed takes the place of the other."""
-    for given, other in ((COEFFICIENT, CUTOFF), (CUTOFF, COEFFICIENT)):
-        if changes.get(given) is not None:
-            values[other] = None
-
-
-def check_relations(p: "Parameters") -> "Parameters":
+def check_relations(p: Schema) -> None:
     box, joints = p.workspace, p.joint_limits
     _check_order("workspace.min", box.min, "workspace.max", box.max)
     _check_order(
@@ -67,10 +33,9 @@ def check_relations(p: "Parameters") -> "Parameters":
     for name in p.joints:
         if p.joints.count(name) > 1:
             raise refuse("joints", p.joints, f"must be six different names; {name} appears twice")
-    return p
 
 
-def _check_tool(p: "Parameters") -> None:
+def _check_tool(p: Schema) -> None:
     """What a person or a calibration measures on the arm: nothing beyond what can hang on a wrist."""
     for group, carried in (("tool", p.tool), ("second", p.second)):
         if carried.mass > LARGEST_MASS:
@@ -96,12 +61,12 @@ def _check_size(name: str, values: tuple[float, ...], largest: tuple[float, floa
             raise refuse(f"{name}[{i}]", value, f"must be {-most:g} to {most:g}; check the unit")
 
 
-def at_probe(p: "Parameters") -> bool:
+def at_probe(p: Schema) -> bool:
     """The wrench comes compensated, in TCP axes about the TCP."""
     return p.sensor.source.startswith("probe:")
 
 
-def _check_source(p: "Parameters") -> None:
+def _check_source(p: Schema) -> None:
     """A wrench at the probe is compensated: nothing may be taken off it a second time."""
     source = p.sensor.source
     if source and not SOURCE.fullmatch(source):
@@ -121,7 +86,7 @@ def _check_source(p: "Parameters") -> None:
             raise refuse(name, value, f"must be {none}: the wrench of sensor.source = {source} is compensated already")
 
 
-def _check_second(p: "Parameters") -> None:
+def _check_second(p: Schema) -> None:
     second = p.second
     if second.sign not in (1.0, -1.0):
         raise refuse("second.sign", second.sign, "must be 1 or -1")

@@ -5,13 +5,11 @@ Rotations are roll-pitch-yaw triples as in URDF: R = Rz(yaw) Ry(pitch) Rx(roll).
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any, Literal
 
-from pydantic import ValidationError, model_validator
+from pydantic import model_validator
 
 from ur_admittance.model import JOINT_NAMES
-from ur_admittance.params import names, sentences
 from ur_admittance.params.fields import (
     Angle,
     Braking,
@@ -28,17 +26,15 @@ from ur_admittance.params.fields import (
     Share,
     Six,
     Switch,
+    Text,
     Three,
     Two,
     parameter,
+    refuse,
 )
-from ur_admittance.params.relations import (
-    check_relations,
-    one_filter_parameter,
-    release_other_filter_parameter,
-)
-from ur_admittance.params.sensors import Second, Sensor, Tool
 
+COEFFICIENT = "admittance.filter_coefficient"
+CUTOFF = "admittance.filter_cutoff_hz"
 COEFFICIENT_RATE_HZ = 500.0  # the loop rate that a filter coefficient refers to
 
 
@@ -88,7 +84,20 @@ class Admittance(Group):
     )
     travel_speed: Positive = parameter(0.25, "m/s", "speed at which the damping has fallen to travel_damping")
 
-    _one_filter = model_validator(mode="before")(one_filter_parameter)
+    @model_validator(mode="before")
+    @classmethod
+    def _one_filter(cls, values: Any) -> Any:
+        """Coefficient and cutoff describe one filter; with neither given the default coefficient holds."""
+        if not isinstance(values, dict):
+            return values
+        coefficient, cutoff = values.get("filter_coefficient"), values.get("filter_cutoff_hz")
+        if coefficient is not None and cutoff is not None:
+            raise refuse(CUTOFF, cutoff, f"must not be given together with {COEFFICIENT} = {coefficient}")
+        if cutoff is not None:
+            return values | {"filter_coefficient": None}
+        if coefficient is None:
+            return {key: value for key, value in values.items() if key != "filter_coefficient"}
+        return values
 
     @property
     def cutoff_hz(self) -> float:
@@ -217,8 +226,50 @@ class Safety(Group):
     )
 
 
-class Parameters(Group):
-    """All parameters of the controller. `Parameters()` are the defaults; `changed` gives a validated copy."""
+class Sensor(Group):
+    source: Text = parameter("", "-", "builtin, raw, netft:ADDRESS, robotiq:DEVICE, a topic or probe:TOPIC; empty: any")
+    sign: Number = parameter(1.0, "-", "1, or -1 for a sensor that reports the reaction of the tool")
+    bias: Six[Number] = parameter((0.0,) * 6, "N, Nm", "reading without any load, after the sign, sensor axes")
+    rotation: Three[Angle] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of the sensor axes in the flange frame")
+    auto_zero: Switch = parameter(
+        False, "-", "let the bias follow slow drift while the tool is free; a steady push below 2 N vanishes with it"
+    )
+    auto_zero_time: Positive = parameter(60.0, "s", "time constant of auto_zero")
+    position: Three[Number] = parameter((0.0,) * 3, "m", "origin of the sensor in the flange frame")
+    delay: NotNegative = parameter(0.0, "s", "from a force to its reading: the sensor's own filter and its connection")
+    driver: Text = parameter("", "-", "version of ur_robot_driver, if it publishes the wrench; empty: found by itself")
+
+
+class Tool(Group):
+    mass: NotNegative = parameter(0.0, "kg", "mass of everything beyond the sensor, from calibration")
+    center_of_mass: Three[Number] = parameter((0.0,) * 3, "m", "its centre of mass, sensor frame")
+    inertia_compensation: Switch = parameter(False, "-", "remove the inertia force of the tool mass from the wrench")
+    tcp: Six[Number] = parameter((0.0,) * 6, "m, rad", "x y z, roll pitch yaw of the TCP in the flange frame")
+
+
+class Second(Group):
+    """A second force sensor on the same tool, beside the first one (sensor, tool); empty source: there is none."""
+
+    source: Text = parameter("", "-", "as sensor.source, another one, or simulation; empty: no second sensor")
+    sign: Number = parameter(1.0, "-", "as sensor.sign")
+    bias: Six[Number] = parameter((0.0,) * 6, "N, Nm", "as sensor.bias, in its own axes")
+    rotation: Three[Angle] = parameter((0.0,) * 3, "rad", "roll, pitch, yaw of its axes in the flange frame")
+    position: Three[Number] = parameter((0.0,) * 3, "m", "its origin in the flange frame")
+    mass: NotNegative = parameter(0.0, "kg", "of everything beyond it; 0 where the robot has removed its payload")
+    center_of_mass: Three[Number] = parameter((0.0,) * 3, "m", "of that mass, in its own axes")
+    noise: Six[Positive] = parameter(
+        (1.0,) * 6, "-", "its noise over that of the first sensor, axes of the first; its share is 1 / (1 + noise^2)"
+    )
+    lag: NotNegative = parameter(0.0, "s", "by which it is later than the first sensor: its own filter and connection")
+    tolerance: Two[Positive] = parameter((5.0, 0.5), "N, Nm", "difference of an axis beyond which one of them is wrong")
+    patience: Positive = parameter(0.1, "s", "for which they may differ by more before one is dropped or the arm stops")
+    rate: Two[Positive] = parameter(
+        (100.0, 10.0), "N/s, Nm/s", "fastest change of the wrench by dropping a sensor or taking it back"
+    )
+
+
+class Schema(Group):
+    """All of them; parameters.py has the object that programs use."""
 
     joints: Six[Name] = parameter(JOINT_NAMES, "-", "joint names, base to tool")
     base_link: Name = parameter("base_link", "-", "frame in which poses and references are given")
@@ -262,26 +313,3 @@ class Parameters(Group):
         0.04, "s", "least time in which the arm comes to rest when trajectories end; braking may take longer"
     )
     dynamic_parameters: Switch = parameter(True, "-", "accept parameter changes while running")
-
-    def __init__(self, **values: Any) -> None:
-        """Nested keyword values; a bad one raises ParameterError with one sentence."""
-        try:
-            super().__init__(**names.plain(values))
-        except ValidationError as error:
-            raise sentences.of(error) from None
-
-    _relations = model_validator(mode="after")(check_relations)
-
-    def flat(self) -> dict[str, Any]:
-        """Dotted name -> value, in the order of the schema."""
-        return names.flatten(self.model_dump())
-
-    def changed(self, changes: Mapping[str, Any]) -> "Parameters":
-        """New parameters with these dotted (or nested) names changed. Raises ParameterError and changes nothing."""
-        flat_changes = names.flatten(changes)
-        values = self.flat()
-        for name in flat_changes:
-            if name not in values:
-                raise sentences.unknown(name)
-        release_other_filter_parameter(values, flat_changes)
-        return Parameters(**names.nest(values | flat_changes))

@@ -11,7 +11,7 @@ from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.model.arm_model import Capsule
 from ur_admittance.model.arm_table import MODEL_NAMES, nearest_model
 from ur_admittance.model.frames import Array, rotation_from_rpy
-from ur_admittance.params.schema import Parameters
+from ur_admittance.params.parameters import Parameters
 
 BUILT_AROUND = 0.01  # [m] beyond the clearance
 SAMPLES = 12  # points on each axis: finer than the radii

@@ -5,6 +5,7 @@ from functools import cache
 from typing import Any
 
 from ur_admittance.params.fields import LARGEST
+from ur_admittance.params.schema import Schema
 
 NOUNS = {
     "number": ("a number", "numbers"),
@@ -39,9 +40,7 @@ class Row:
 @cache
 def rows() -> dict[str, Row]:
     """Dotted name -> row, in the order of the schema."""
-    from ur_admittance.params.schema import Parameters  # the schema needs the sentences, and they need this table
-
-    schema = Parameters.model_json_schema()
+    schema = Schema.model_json_schema()
     found: dict[str, Row] = {}
 
     def walk(properties: dict[str, Any], prefix: str) -> None:

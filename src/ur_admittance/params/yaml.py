@@ -28,7 +28,7 @@ from ur_admittance import given
 from ur_admittance.errors import ParameterError
 from ur_admittance.outputs import at_once
 from ur_admittance.params import sentences
-from ur_admittance.params.schema import Parameters
+from ur_admittance.params.parameters import Parameters
 from ur_admittance.params.table import rows
 
 SECTION = "ros__parameters"

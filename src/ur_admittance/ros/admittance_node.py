@@ -17,6 +17,7 @@ import sys
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -29,23 +30,57 @@ from ur_admittance.core.records import Mode
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import not_alone
-from ur_admittance.robots.ros.packages import warn_of_missing
-from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
+from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings, warn_of_missing
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.ros.autostart import Autostart
 from ur_admittance.ros.compliant_arm import CompliantArm, next_log, stages_of
 from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import StateTopic, state_of
-from ur_admittance.ros.node_options import OPTIONS
-from ur_admittance.ros.node_run import run
-from ur_admittance.ros.parameters import SchemaParameters
+from ur_admittance.ros.node_run import offer, run, say
+from ur_admittance.ros.parameters import PREFIX, Option, SchemaParameters, option_value
 from ur_admittance.ros.sensor_watch import SensorWatch
-from ur_admittance.ros.services import offer, say
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import ACTIVATIONS, apply_request
 
 STATE_PERIOD_S = 0.2
 LONGEST_NAME = 40  # of a controller (runtime/registry.py)
+OF_THE_PROGRAM = ("activate", "duration")  # beside the options of the node
+
+# Fixed at the start: name -> default, description, perhaps least and largest value
+OPTIONS: dict[str, Option] = {
+    **PREFIX,
+    "output": ("trajectory", "where commands go: trajectory or velocity (topics)"),
+    "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
+    "autostart": (
+        False,
+        "configure and activate by itself, once per start of the node; after a stop a person activates",
+    ),
+    "accept_load": (
+        False,
+        "activate although the tool reads a force at rest that nothing explains; the arm yields to it",
+    ),
+    "calibration_file": ("", "file of ur-admittance calibrate; parameters given otherwise have the last word"),
+    "startup_timeout": (
+        5.0,
+        "how long configure waits for description, frames, joint states and wrench [s]",
+        0.0,
+        3600.0,
+    ),
+    "monitor_rate": (50.0, "of velocity and pose error [Hz]", 0.1, 1000.0),
+    "tcp_frame": ("", "take the TCP from this frame of robot_description or /tf_static, in place of tool.tcp"),
+    "realtime_priority": (0, "SCHED_FIFO priority of the loop, 1 to 99; 0: an ordinary thread", 0, 99),
+    "log": ("", "record every cycle to this file (.mcap), for ur-admittance replay, why and plot; never overwritten"),
+    "dashboard": (False, "show the page in the browser; its address is in the log"),
+    "stages": (
+        [""],
+        "run in every cycle too: path:FILE,speed=0.05 in front of the law, smoother or follower behind it, or your own "
+        "as module:Name",
+    ),
+    "controller_name": (
+        "",
+        "other programs on this computer see and ask it by this name; empty: none do",
+    ),
+}
 
 
 class AdmittanceNode(SchemaParameters, ManagedNode):
@@ -72,7 +107,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             from ur_admittance.recording.log_writer import check_new
 
             check_new(self._log)
-        warn_of_missing(self, self.option("output"))
+        warn_of_missing(self)
         self.told_to_end = threading.Event()
         self.arm: CompliantArm | None = None  # while configured
         self.report: LoopReport | None = None  # of the last loop
@@ -317,6 +352,33 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         elif value == "reset_fault":
             self.refusal = ""
         return answer
+
+
+def run_ros(parameters: Parameters, say: Callable[[str], None], **options: Any) -> int:
+    """The node as a program of the command line: configured and activated by itself; options: of the node. Returns the
+    exit code; 1: it ended in a fault, the loop failed, or the recording is incomplete."""
+    for name, value in options.items():
+        if name in OPTIONS:
+            default, _, *bounds = OPTIONS[name]
+            options[name] = option_value(name, default, value, *bounds)
+        elif name not in OF_THE_PROGRAM:
+            raise ParameterError(
+                f"{name} is not an option of admittance_node: must be one of {', '.join(OPTIONS)}.", name
+            )
+    nodes: list[AdmittanceNode] = []
+
+    def make() -> AdmittanceNode:
+        nodes.append(AdmittanceNode(parameters, attended=True, **{**options, "autostart": True}))
+        return nodes[-1]
+
+    code = run(make, [])
+    report, failure = (nodes[0].report, nodes[0].failure or nodes[0].autostart.refusal) if nodes else (None, "")
+    if failure:
+        say(failure)
+    if report is not None:
+        say(str(report))
+        failure = failure or report.recording_problem
+    return code or int(bool(failure) or (report is not None and report.mode == Mode.FAULT))
 
 
 def main() -> None:

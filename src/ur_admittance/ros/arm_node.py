@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from rclpy.node import Node
 
 from ur_admittance.calibration.calm_arm import CalmArm
-from ur_admittance.errors import ParameterError, RobotError
+from ur_admittance.errors import RobotError
 from ur_admittance.params import Parameters
-from ur_admittance.robots.ros.packages import FOR_COMMANDS, warn_of_missing
-from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
+from ur_admittance.robots.ros.ros_robot import FOR_COMMANDS, RosRobot, RosSettings, warn_of_missing
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.ros.parameters import PREFIX, Option, SchemaParameters
 
@@ -36,9 +35,7 @@ class ArmNode(SchemaParameters, Node):  # type: ignore[misc]
         """Not yet connected. driving False: somebody else moves the arm, here it is only read."""
         p = self.parameters
         if driving:
-            warn_of_missing(self, self.option("output"), FOR_COMMANDS)
-        if driving and self.option("output") not in ("trajectory", "velocity"):
-            raise ParameterError(f"output = {self.option('output')!r}: must be trajectory or velocity.", "output")
+            warn_of_missing(self, FOR_COMMANDS)
         settings = RosSettings(
             rate=p.control_rate,
             base_link=p.base_link,

@@ -1,4 +1,5 @@
-"""Start and end of a node: one sentence instead of a traceback, and an end that leaves the arm standing.
+"""Start and end of a node: one sentence instead of a traceback, and an end that leaves the arm standing; and services
+without arguments, which answer with a sentence.
 
 rclpy's own signal handlers would close the context before a last command can be published, so signals only set an
 event here; the main thread then ends the executor's thread and lets the node finish.
@@ -13,11 +14,13 @@ from typing import Any
 
 import rclpy
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor
+from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import Trigger
 
 from ur_admittance.errors import LifecycleError, UrAdmittanceError
 from ur_admittance.robots.ros.ros_robot import use_own_prefix
-from ur_admittance.runtime.signals import ending_signals
+from ur_admittance.runtime.loop import ending_signals
 
 INTERRUPTED = 130  # exit code, as shells have it
 LONGEST_CALLBACK_S = 60.0  # configure may be starting a recorder and the page; what comes after needs its result
@@ -122,3 +125,29 @@ def _end(node: Any, spinner: Spinner | None) -> None:
 def _print(error: Exception) -> None:
     program = sys.argv[0].rsplit("/", 1)[-1].removesuffix(".py")
     print(f"{program}: {error}", file=sys.stderr)  # noqa: T201
+
+
+def offer(node: Node, **actions: Callable[[], str]) -> None:
+    """~/name for each action. It returns the sentence of the answer, or raises that of a refusal."""
+    for name, action in actions.items():
+        node.create_service(Trigger, f"~/{name}", answering(node, action))
+
+
+def say(node: Node, action: Callable[[], str]) -> tuple[str, bool]:
+    """Do it and log how it went: (sentence, whether it was done)."""
+    try:
+        message, done = action(), True
+    except UrAdmittanceError as error:
+        message, done = str(error), False
+    node.get_logger().info(message)
+    return message, done
+
+
+def answering(node: Node, action: Callable[[], str]) -> Callable[[Any, Any], Any]:
+    """The callback of one such service."""
+
+    def answer(request: Any, response: Any) -> Any:
+        response.message, response.success = say(node, action)
+        return response
+
+    return answer

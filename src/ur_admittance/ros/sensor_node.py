@@ -14,9 +14,8 @@ from ur_admittance.errors import ParameterError
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
 from ur_admittance.robots.sensors import external_sensor
 from ur_admittance.ros.monitor import WrenchStream
-from ur_admittance.ros.node_run import run
+from ur_admittance.ros.node_run import offer, run
 from ur_admittance.ros.parameters import Option, SchemaParameters
-from ur_admittance.ros.services import offer
 from ur_admittance.runtime.clock import RealTimeClock
 
 OPTIONS: dict[str, Option] = {

@@ -22,10 +22,9 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.inputs import wrench_topic
 from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
 from ur_admittance.ros.monitor import WrenchStream
-from ur_admittance.ros.node_run import run, saying_unless_ended
+from ur_admittance.ros.node_run import offer, run, saying_unless_ended
 from ur_admittance.ros.parameters import Option
 from ur_admittance.ros.sensor_watch import SensorWatch
-from ur_admittance.ros.services import offer
 from ur_admittance.runtime import loop
 from ur_admittance.runtime.realtime import realtime
 

@@ -54,8 +54,7 @@ def stability(
     overwrite: OverwriteOption = False,
 ) -> None:
     """Which surfaces are safe; which damping a surface needs; how the arm feels to a hand."""
-    from ur_admittance.analysis import Arm, loop_of
-    from ur_admittance.analysis.axis_loop import SERVO_LAG
+    from ur_admittance.analysis.axis_loop import SERVO_LAG, Arm, loop_of
     from ur_admittance.analysis.compliance import edge_of_stability
 
     check_output("--figure", figure, PICTURES, overwrite)
@@ -83,7 +82,7 @@ def stability(
     result = figures(loop, chosen, stiffness, parameters.robot.response_time == 0.0)
     result |= in_a_hand(loops, parameters.admittance.mass)
     if figure is not None:
-        from ur_admittance.analysis.map import save
+        from ur_admittance_lab.stability.stability_map import save
 
         save(loop, preset or "default parameters", figure)
     if as_json:
@@ -111,10 +110,10 @@ def _axes(parameters: "Parameters", axis: str | None) -> list[int]:
 def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[str, Any]:
     """All numbers that the command shows; infinite: no limit."""
     from ur_admittance.analysis import stability as s
-    from ur_admittance.analysis.discrete import is_stable
+    from ur_admittance_lab.stability.eigenvalues import is_stable, largest_stable_stiffness, sufficient_damping
 
     felt = s.margin_of(loop, axis, assumed)
-    needed = s.sufficient_damping(loop, stiffness)
+    needed = sufficient_damping(loop, stiffness)
     return {
         "axis": AXES[axis],
         "mass": loop.mass,
@@ -126,7 +125,7 @@ def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[st
         "filter_s": loop.filter_time,
         "response_assumed": assumed,
         "arm_stiffness": loop.arm.stiffness,
-        "stable_stiffness": s.largest_stable_stiffness(loop),
+        "stable_stiffness": largest_stable_stiffness(loop),
         "safe_stiffness": s.largest_safe_stiffness(loop),
         "stiffness": stiffness,
         "stable_there": bool(is_stable(loop, stiffness)),

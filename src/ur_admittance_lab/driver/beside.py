@@ -9,18 +9,17 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.node import Node
 
 REMAP = ("-r", "--remap")
 
 
-def beside(name: str, parameters: Mapping[str, Any] | None = None, words: Mapping[str, str] | None = None) -> Node:
-    """A node with these parameters, for reading; words: their descriptions."""
+def beside(name: str, parameters: Mapping[str, Any] | None = None) -> Node:
+    """A node with these parameters, for reading."""
     arguments = [part for rule in remappings(sys.argv) for part in ("-r", rule)]
     node = Node(name, use_global_arguments=False, cli_args=["--ros-args", *arguments] if arguments else None)
     for key, value in (parameters or {}).items():
-        node.declare_parameter(key, value, ParameterDescriptor(description=(words or {}).get(key, "")))
+        node.declare_parameter(key, value)
     return node
 
 

@@ -1,6 +1,6 @@
-"""The motion controllers as nodes: their topics in, their parameters to be read, their actions.
+"""The motion controllers as nodes: their topics in, their parameters to be read.
 
-Names of topics: `~/joint_trajectory`, `~/follow_joint_trajectory` (joint_trajectory_controller.cpp, on_configure),
+Names of topics: `~/joint_trajectory` (joint_trajectory_controller.cpp, on_configure),
 `~/commands` (forward_controllers_base.cpp, on_configure). They subscribe when they are configured and drop what comes
 while they are inactive. Parameters: ur_controllers.yaml, defaults of joint_trajectory_controller_parameters.yaml.
 """
@@ -16,10 +16,9 @@ from trajectory_msgs.msg import JointTrajectory
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.robots.ros.polled import Polled
 from ur_admittance_lab.driver import driver_messages as messages
-from ur_admittance_lab.driver.action import Action
 from ur_admittance_lab.driver.beside import beside
 from ur_admittance_lab.driver.driver import Driver
-from ur_admittance_lab.driver.generations import REPLACEMENT, SCALED, TrajectoryRules
+from ur_admittance_lab.driver.generations import SCALED, TrajectoryRules
 from ur_admittance_lab.driver.trajectory_controller import GOAL_TIME, GOAL_TOLERANCE, PATH_TOLERANCE
 
 # The controllers subscribe with the system's default; wanting reliable publishers is stricter. Deep enough that every
@@ -61,25 +60,16 @@ def trajectory_parameters(name: str, rules: TrajectoryRules, joints: tuple[str, 
 class Commands:
     """Everything that tells the arm to move. `take` belongs to the cycle."""
 
-    def __init__(self, driver: Driver, lock: Any, rate: float, now_ns: Callable[[], int], log: Any) -> None:
+    def __init__(self, driver: Driver, rate: float, now_ns: Callable[[], int]) -> None:
         self.nodes: list[Node] = []
         self._driver, self._now_ns = driver, now_ns
         self._trajectories: dict[str, Polled] = {}
         self._forward: dict[str, Polled] = {}
-        self._actions: list[Action] = []
-        try:
-            from control_msgs.action import FollowJointTrajectory
-        except ImportError:
-            FollowJointTrajectory = None
-            log.info("control_msgs is not installed: no FollowJointTrajectory action")
         joints = driver.controllers.joints
         for name, rules in driver.generation.trajectory.items():
-            words = {"allow_trajectory_replacement": REPLACEMENT.get(rules.replacing, "")}
-            node = beside(name, trajectory_parameters(name, rules, joints, rate), words)
+            node = beside(name, trajectory_parameters(name, rules, joints, rate))
             self.nodes.append(node)
             self._trajectories[name] = Polled(node, JointTrajectory, "~/joint_trajectory", EVERY)
-            if FollowJointTrajectory is not None:
-                self._actions.append(Action(node, FollowJointTrajectory, driver, name, lock, now_ns))
         for name in driver.controllers.forward:
             interface = driver.controllers.interface(name)
             node = beside(name, {"joints": list(joints), "interface_name": interface})
@@ -105,5 +95,3 @@ class Commands:
     def destroy(self) -> None:
         for polled in (*self._trajectories.values(), *self._forward.values()):
             polled.destroy()
-        for action in self._actions:
-            action.destroy()

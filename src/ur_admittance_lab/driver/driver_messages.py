@@ -71,18 +71,6 @@ def read_trajectory(data: bytes) -> Message:
     return Message(joints, tuple(points), stamp_ns)
 
 
-def trajectory(message: Any) -> Message:
-    """The same from a message object, as an action has it."""
-    points = []
-    for point in message.points:
-        given = (point.positions, point.velocities, point.accelerations, point.effort)
-        q, qd, qdd, effort = (np.array(numbers, dtype=float) for numbers in given)
-        time = point.time_from_start
-        points.append(Point(q, qd, qdd, effort, time.sec * 10**9 + time.nanosec))
-    stamp = message.header.stamp
-    return Message(tuple(message.joint_names), tuple(points), stamp.sec * 10**9 + stamp.nanosec)
-
-
 def read_numbers(data: bytes) -> Array:
     """std_msgs/Float64MultiArray -> its numbers."""
     reader = Reader(data)

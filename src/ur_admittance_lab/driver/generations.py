@@ -30,11 +30,6 @@ Sampling = Literal["now", "ahead", "ahead_late"]
 
 Replacing = Literal["at once", "deferred", "blended"]
 Wrench = Literal["turned", "inverted", "right"]
-REPLACEMENT = {  # description of the parameter allow_trajectory_replacement
-    "deferred": "If true (default), a trajectory whose header.stamp lies in the future is deferred",
-    "blended": "When a new trajectory arrives while one is still executing, blend with the old one",
-}
-
 SCALED, JTC = "scaled_joint_trajectory_controller", "joint_trajectory_controller"
 VELOCITY, POSITION = "forward_velocity_controller", "forward_position_controller"
 CONTACT, EFFORT, FRICTION = "tool_contact_controller", "forward_effort_controller", "friction_model_controller"

@@ -17,7 +17,7 @@ from std_srvs.srv import Trigger
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.polled import LATCHED
-from ur_admittance.ros.services import answering
+from ur_admittance.ros.node_run import answering
 from ur_admittance_lab.driver.beside import beside
 from ur_admittance_lab.driver.driver import Driver
 

@@ -31,14 +31,12 @@ from std_srvs.srv import Trigger
 from ur_admittance.core.records import AT_REST
 from ur_admittance.errors import ParameterError, SimulationError, UrAdmittanceError
 from ur_admittance.model import robot_model
-from ur_admittance.model.urdf import generate
 from ur_admittance.robots.ros.cdr import WrenchReader
 from ur_admittance.robots.ros.inputs import CLOCK_TOPIC
 from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled
 from ur_admittance.robots.simulated import Environment, World
 from ur_admittance.robots.simulated.environment import Kind
-from ur_admittance.ros.node_run import run
-from ur_admittance.ros.services import offer
+from ur_admittance.ros.node_run import offer, run
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.realtime import SWITCH_INTERVAL_S, whole_process
 from ur_admittance_lab.driver import driver_messages as messages
@@ -49,6 +47,7 @@ from ur_admittance_lab.driver.driver_states import States
 from ur_admittance_lab.driver.generations import generation
 from ur_admittance_lab.driver.mode_topics import Status
 from ur_admittance_lab.driver.tcp import PendantTcp
+from ur_admittance_lab.urdf_writer import generate
 
 HAND_TIMEOUT = 0.5  # [s] the hand leaves the tool when its messages end
 MOST_STEPS = 50  # periods of physics that are caught up after a pause
@@ -103,7 +102,7 @@ class SimNode(Node):  # type: ignore[misc]
             self.create_publisher(Clock, CLOCK_TOPIC, COMMANDS) if self._value("publish_clock") else None
         )
         self._clock_message = messages.clock()
-        self._commands = Commands(self.driver, self.lock, rate, self._now_ns, log)
+        self._commands = Commands(self.driver, rate, self._now_ns)
         self._states = States(
             self.driver, self._pendant_tcp({}), self._value("publish_wrench"), log, self._value("tf_prefix")
         )

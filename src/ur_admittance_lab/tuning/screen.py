@@ -14,12 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from ur_admittance.analysis import Arm, Loop, loop_of, minimum_damping
-from ur_admittance.analysis.discrete import is_stable
+from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import loop_delay
 from ur_admittance_lab.episodes import Case
+from ur_admittance_lab.stability.eigenvalues import is_stable, minimum_damping
 from ur_admittance_lab.tuning.task import Task
 
 SLACK = 1.5

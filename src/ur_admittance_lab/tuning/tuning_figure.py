@@ -8,10 +8,11 @@ import numpy as np
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
-from ur_admittance.analysis import Arm, loop_of, minimum_damping
+from ur_admittance.analysis.axis_loop import Arm, loop_of
 from ur_admittance.errors import SimulationError
 from ur_admittance.params import Parameters
 from ur_admittance_lab.episodes import Trace
+from ur_admittance_lab.stability import minimum_damping
 from ur_admittance_lab.tuning.score import BROKEN
 from ur_admittance_lab.tuning.screen import AXIS, arm_of, contact_damping
 from ur_admittance_lab.tuning.task import FRESH, Task

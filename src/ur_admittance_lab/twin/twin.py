@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance import given
-from ur_admittance.analysis import Arm, Loop, loop_of
+from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.model.frames import frame_with_z_along, rotation_from_rpy

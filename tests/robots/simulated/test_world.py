@@ -6,8 +6,8 @@ import pytest
 import ur_admittance as ua
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import MODEL_NAMES, robot_model
-from ur_admittance.model.urdf import generate
 from ur_admittance.robots.simulated import GRAVITY, FtSensor, Servo, Tool, World
+from ur_admittance_lab.urdf_writer import generate
 
 PERIOD = 0.002
 TILTED = ((0.0, -0.6, 0.8), (1.0, 0.0, 0.0), (0.0, 0.8, 0.6))  # a sensor mounted askew

@@ -3,7 +3,7 @@
 from importlib import resources
 
 from ur_admittance.errors import ParameterError
-from ur_admittance.params.schema import Parameters
+from ur_admittance.params.parameters import Parameters
 from ur_admittance.params.yaml import parse_parameters
 
 PRESETS = tuple(

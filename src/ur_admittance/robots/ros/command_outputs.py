@@ -4,7 +4,7 @@ An output owns its topic only while it is open. Each is a message prepared once,
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from builtin_interfaces.msg import Duration
@@ -18,7 +18,7 @@ from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.guard import SUFFIX, Guard
 from ur_admittance.robots.ros.kernels import HOLD_S
 from ur_admittance.robots.ros.polled import COMMANDS, incompatible
-from ur_admittance.robots.ros.seam import Braking, Plan
+from ur_admittance.robots.ros.seam import Braking
 
 Array = NDArray[np.float64]
 
@@ -32,49 +32,11 @@ ACKNOWLEDGE_S = 0.2
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not known yet (rcl)
 
 
-class Output(Protocol):
-    """One way to command the arm."""
-
-    topic: str
-
-    @property
-    def plan(self) -> Plan | None:
-        """Of the last message; None: speeds are sent."""
-        ...
-
-    def open(self) -> None: ...
-    def close(self, q_arm: Array | None = None) -> None:
-        """q_arm: where the arm stands (6,) [rad]; None: not known."""
-        ...
-
-    def listeners(self) -> int:
-        """How many controllers take the commands."""
-        ...
-
-    def nobody(self) -> str: ...
-    def others(self) -> list[str]:
-        """Names of other nodes that command the same controller."""
-        ...
-
-    def send(self, q: Array, qd: Array, now: float) -> None:
-        """now: the loop's time [s]."""
-        ...
-
-    def set_duration(self, duration: float) -> None:
-        """Least time in which what is sent leads to a standstill [s]."""
-        ...
-
-    def problem(self) -> str:
-        """A sentence when the controller refuses commands for good, else empty."""
-        ...
-
-    def destroy(self) -> None: ...
-
-
 class TopicOutput:
     """A publisher of prepared bytes on a topic that nobody else may publish on."""
 
-    kind: type = JointTrajectory
+    kind: type
+    plan: Braking | None  # of the last message; None: speeds are sent
 
     def __init__(self, node: Node, topic: str) -> None:
         self._node = node
@@ -86,7 +48,7 @@ class TopicOutput:
             self._publisher = self._node.create_publisher(self.kind, self.topic, COMMANDS)
             self._publish = self._publisher.handle.publish_raw
 
-    def close(self, q_arm: Array | None = None) -> None:
+    def close(self) -> None:
         """The last command must have arrived before the publisher goes."""
         if self._publisher is None:
             return
@@ -99,6 +61,7 @@ class TopicOutput:
             self._node.destroy_publisher(publisher)
 
     def listeners(self) -> int:
+        """How many controllers take the commands."""
         infos = self._node.get_subscriptions_info_by_topic(self.topic)
         return sum(not incompatible(COMMANDS, info.qos_profile) for info in infos)
 
@@ -111,6 +74,7 @@ class TopicOutput:
         return f"nobody listens on {self.topic}; is that controller active?"
 
     def others(self) -> list[str]:
+        """Names of other nodes that command the same controller."""
         me = (self._node.get_name(), self._node.get_namespace())
         infos = self._node.get_publishers_info_by_topic(self.topic)
         names = [(info.node_name, info.node_namespace) for info in infos]
@@ -119,12 +83,11 @@ class TopicOutput:
         return [f"{space.rstrip('/')}/{name}" for name, space in names]
 
     def send(self, q: Array, qd: Array, now: float) -> None:
+        """now: the loop's time [s]."""
         raise NotImplementedError
 
-    def set_duration(self, duration: float) -> None:
-        """Velocities have none."""
-
     def problem(self) -> str:
+        """A sentence when commands are in vain for good, else empty."""
         return ""
 
     def destroy(self) -> None:
@@ -150,7 +113,7 @@ class TrajectoryOutput(TopicOutput):
     def __init__(self, node: Node, names: Sequence[str], shortest: float, topic: str = TRAJECTORY_TOPIC) -> None:
         """shortest: least time to standstill [s]."""
         super().__init__(node, topic)
-        self.plan = Braking(shortest)
+        self.plan: Braking = Braking(shortest)
         marked = [
             (MARKS[:6], MARKS[6:], 0.0),
             (HELD_MARKS[:6], HELD_MARKS[6:], HOLD_S),
@@ -160,9 +123,6 @@ class TrajectoryOutput(TopicOutput):
         self._q, self._qd = message.doubles(MARKS[:6]), message.doubles(MARKS[6:])
         self._held, self._held_qd = message.doubles(HELD_MARKS[:6]), message.doubles(HELD_MARKS[6:])
         self._rest, self._end = message.doubles(REST_MARKS), message.time_at(MARKED_NS)
-
-    def set_duration(self, duration: float) -> None:
-        self.plan.shortest = duration
 
     def send(self, q: Array, qd: Array, now: float) -> None:
         plan = self.plan
@@ -196,7 +156,7 @@ class VelocityOutput(TopicOutput):
         if self._guard is not None:
             self._guard.arm()
 
-    def close(self, q_arm: Array | None = None) -> None:
+    def close(self) -> None:
         super().close()
         if self._guard is not None:
             self._guard.disarm()

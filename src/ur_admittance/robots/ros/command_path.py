@@ -1,15 +1,14 @@
 """From a command of the loop to the controller that takes it: which one, whether it listens, and no jump on the way."""
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 from rclpy.node import Node
 
 from ur_admittance.errors import LifecycleError, RobotError
-from ur_admittance.robots.ros.action_output import DELAY_S, ActionOutput
-from ur_admittance.robots.ros.command_outputs import Output, TrajectoryOutput, VelocityOutput
+from ur_admittance.robots.ros.command_outputs import TopicOutput, TrajectoryOutput, VelocityOutput
 from ur_admittance.robots.ros.controller_list import CANDIDATES, ControllerManager, choose, endpoint, not_active
 from ur_admittance.robots.ros.guard import SILENCE_S
 from ur_admittance.robots.ros.seam import Leash, Seam, SpeedSeam, warm_up
@@ -23,22 +22,15 @@ class CommandPath:
     """One output at a time. `take` opens it, `send` belongs to the loop, `give_back` closes it."""
 
     def __init__(
-        self,
-        node: Node,
-        names: Sequence[str],
-        kind: str,
-        controller: str,
-        shortest: float,
-        period: float,
-        stamp_ns: Callable[[float], int],
+        self, node: Node, names: Sequence[str], kind: str, controller: str, shortest: float, period: float
     ) -> None:
-        """kind: trajectory, velocity or action; controller: its name, empty: the one that fits; shortest: least time in
-        which a trajectory leads to rest [s]; stamp_ns: the controller's time at a time of the loop [s]."""
+        """kind: trajectory or velocity; controller: its name, empty: the one that fits; shortest: least time in which a
+        trajectory leads to rest [s]."""
         self._node, self._names, self._kind, self._wanted = node, tuple(names), kind, controller
-        self._shortest, self._period, self._stamp_ns = shortest, period, stamp_ns
+        self._shortest, self._period = shortest, period
         self._asked, self._watched = ControllerManager(node), ControllerManager(node)  # by the executor, by the loop
         self._name = controller or self._likely()
-        self.output: Output = self._new_output()
+        self.output: TopicOutput = self._new_output()
         self._speed_seam = SpeedSeam(period, SILENCE_S)
         self._seam: Seam | None = None
         self._complaint = ""
@@ -73,9 +65,8 @@ class CommandPath:
         if self._seam is not None:
             self._seam.join(q_arm)
 
-    def give_back(self, q_arm: Array | None) -> None:
-        """q_arm: where the arm stands (6,) [rad]; None: not known."""
-        self.output.close(q_arm)
+    def give_back(self) -> None:
+        self.output.close()
 
     def send(self, q: Array, qd: Array, now: float, arm: tuple[Array, Array] | None) -> Array:
         """No farther from the arm and from the last command than speeds explain. Returns what was sent: angles or
@@ -92,7 +83,8 @@ class CommandPath:
 
     def set_duration(self, shortest: float) -> None:
         self._shortest = shortest
-        self.output.set_duration(shortest)
+        if self.output.plan is not None:
+            self.output.plan.shortest = shortest
 
     def watch(self) -> str:
         """Why the controller takes no commands, as far as is known by now; never waits."""
@@ -126,23 +118,18 @@ class CommandPath:
         """Without an answer of the controller manager: the one that somebody listens for."""
         names = CANDIDATES[self._kind]
         topics = {name: self._node.resolve_topic_name(endpoint(self._kind, name)) for name in names}
-        if self._kind == "action":
-            services = {service for service, _ in self._node.get_service_names_and_types()}
-            return next((name for name in names if f"{topics[name]}/_action/send_goal" in services), names[0])
         return next((name for name in names if self._node.count_subscribers(topics[name])), names[0])
 
-    def _new_output(self) -> Output:
+    def _new_output(self) -> TopicOutput:
         topic = endpoint(self._kind, self._name)
         if self._kind == "velocity":
             return VelocityOutput(self._node, topic)
-        if self._kind == "action":
-            return ActionOutput(self._node, self._names, self._shortest, topic, self._stamp_ns)
         return TrajectoryOutput(self._node, self._names, self._shortest, topic)
 
     def _join_output(self) -> None:
         plan = self.output.plan
         self._seam = None if plan is None else Seam(self._period, plan)
-        self._leash = Leash(self._period, DELAY_S if self._kind == "action" else 0.0)
+        self._leash = Leash(self._period)
 
 
 def not_alone(topic: str, others: list[str]) -> str:

@@ -24,15 +24,13 @@ SCALED, PLAIN, VELOCITY = (
 )
 CANDIDATES = {
     "trajectory": (SCALED, PLAIN),  # the driver's default up to 5.x, and since 6.0
-    "action": (SCALED, PLAIN),
     "velocity": (VELOCITY,),
 }
 KINDS = {
     "trajectory": ("JointTrajectoryController",),
-    "action": ("JointTrajectoryController",),
     "velocity": ("JointGroupVelocityController",),
 }
-ENDPOINTS = {"trajectory": "joint_trajectory", "velocity": "commands", "action": "follow_joint_trajectory"}
+ENDPOINTS = {"trajectory": "joint_trajectory", "velocity": "commands"}
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ class Controller:
 
 
 def endpoint(output: str, controller: str) -> str:
-    """Topic or action on which that controller takes commands, relative to the namespace."""
+    """Topic on which that controller takes commands, relative to the namespace."""
     return f"{controller}/{ENDPOINTS[output]}"
 
 

@@ -22,7 +22,6 @@ from ur_admittance.robots.ros.polled import ALL_LATCHED, NEWEST, Polled
 PROGRAM_TOPIC = "io_and_status_controller/robot_program_running"
 SAFETY_TOPIC, MODE_TOPIC = "io_and_status_controller/safety_mode", "io_and_status_controller/robot_mode"
 SCALING_TOPIC = "speed_scaling_state_broadcaster/speed_scaling"  # 0 to 100
-LEAST_TIMED = 98.0  # [%]: a goal that takes 2 % longer is 2 ms late when the next one comes
 SAFETY_WORDS = {
     1: "NORMAL",
     2: "REDUCED",
@@ -63,10 +62,9 @@ RUNNING = 7
 
 
 def verdict(
-    safety: int | None, mode: int | None, program: bool | None, scaling: float | None = None, timed: bool = False
+    safety: int | None, mode: int | None, program: bool | None, scaling: float | None = None
 ) -> tuple[Status, str]:
-    """(Status, the robot's word in a sentence); None: not told, which is no obstacle. timed: what is commanded relies
-    on its own time, which speed scaling [%] stretches."""
+    """(Status, the robot's word in a sentence); None: not told, which is no obstacle. scaling [%]."""
     if safety is not None and safety not in SAFE:
         status = STOPS.get(safety, Status.COMMAND_REJECTED)
         word = SAFETY_WORDS.get(safety, str(safety))
@@ -79,20 +77,13 @@ def verdict(
         return Status.COMMAND_REJECTED, "the program on the robot is not running; start External Control on the pendant"
     if scaling is not None and not scaling > 0.0:
         return Status.COMMAND_REJECTED, "the robot's speed scaling is 0: its program is paused, or its slider is at 0"
-    if timed and scaling is not None and not scaling >= LEAST_TIMED:
-        return Status.COMMAND_REJECTED, (
-            f"the robot's speed scaling is {scaling:.0f} %, and goals of the action need 100 %: move the slider of the "
-            "pendant there, or choose the output trajectory"
-        )
     return Status.OK, ""
 
 
 class RobotStatus:
     """The newest of the three; without ur_dashboard_msgs only whether the program runs. For one thread."""
 
-    def __init__(self, node: Node, timed: bool = False) -> None:
-        """timed: see `verdict`."""
-        self._timed = timed
+    def __init__(self, node: Node) -> None:
         kinds: list[tuple[type, str]] = [(Bool, PROGRAM_TOPIC), (Float64, SCALING_TOPIC)]
         try:
             from ur_dashboard_msgs.msg import RobotMode, SafetyMode
@@ -144,7 +135,7 @@ class RobotStatus:
         get = self._values.get
         program = get(PROGRAM_TOPIC)
         runs = None if program is None else bool(program) and not self._fell
-        return verdict(get(SAFETY_TOPIC), get(MODE_TOPIC), runs, get(SCALING_TOPIC), self._timed)
+        return verdict(get(SAFETY_TOPIC), get(MODE_TOPIC), runs, get(SCALING_TOPIC))
 
     def destroy(self) -> None:
         for polled, _ in self._topics:

@@ -5,10 +5,12 @@ wrench itself, as raw bytes, and no executor is in its path.
 """
 
 import contextlib
+import importlib.util
 import os
 import sys
 import threading
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,7 +27,6 @@ from ur_admittance.model import RobotModel
 from ur_admittance.robots.ros.command_path import CommandPath
 from ur_admittance.robots.ros.driver_status import RobotStatus
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
-from ur_admittance.robots.ros.packages import FOR_COMMANDS, warn_of_missing
 from ur_admittance.robots.ros.ros_clock import RosClock
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.robots.ros.sensor_zero import zero_ft_sensor
@@ -35,11 +36,20 @@ from ur_admittance.runtime.robot import Robot, RobotInfo
 Array = NDArray[np.float64]
 
 ACTIVE = int(Mode.ACTIVE)  # NumPy takes 3 us to compare a number with an Enum
-OUTPUTS = ("trajectory", "velocity", "action")
+OUTPUTS = ("trajectory", "velocity")
 STATUS_EVERY, CONTROLLER_EVERY = 4, 50  # cycles: a stop is noticed within 40 ms, an inactive controller in 0.2 s
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
-STANDING = 0.02  # [rad/s] above the noise of measured speeds; one that moves is late, not left behind
+# Message packages that everything runs without, only less well
+WITHOUT = {
+    "ur_dashboard_msgs": "the robot's safety mode and robot mode are not seen: a protective or emergency stop shows "
+    "only when the robot's program ends",
+    "controller_manager_msgs": "nobody can be asked whether the controller for the commands is active: one that drops "
+    "them shows only when the arm does not follow",
+    "tf2_msgs": "/tf and /tf_static are not read: a frame must be in robot_description, or be the driver's TCP",
+    "diagnostic_msgs": "/diagnostics is not published",
+}
+FOR_COMMANDS = ("ur_dashboard_msgs", "controller_manager_msgs", "tf2_msgs")
 
 
 @dataclass(frozen=True)
@@ -52,7 +62,7 @@ class RosSettings:
     joints: tuple[str, ...] = ()  # must be the six of the description; empty: not checked
     wrench_topic: str | None = WRENCH_TOPIC  # None: an arm without a sensor
     second_topic: str | None = None  # of a second force sensor; None: there is none
-    output: str = "trajectory"  # trajectory, velocity or action
+    output: str = "trajectory"  # or velocity
     controller: str = ""  # of ros2_control; empty: the one that fits and is active
     trajectory_duration: float = 0.04  # [s] least time in which a trajectory leads to rest
     may_command: bool = True  # False: a program that only reads, to which the robot's stops do not matter
@@ -96,8 +106,6 @@ class RosRobot(Robot):
         """Wait for description, joint states and wrench; then take the command topic, unless told not to drive."""
         self.close()
         s = self.settings
-        if self._node is None and s.output == "action":
-            raise RobotError("output = 'action': works inside a node that spins; use trajectory or velocity.")
         node = self._node or self._own.enter_context(_own_node())
         search = self._search or RobotSearch(node, s.timeout)
         try:
@@ -109,16 +117,10 @@ class RosRobot(Robot):
             self._here, self.second = node, inputs.second
             if s.may_command:
                 if self._node is None:  # others say so at their start
-                    warn_of_missing(node, s.output, FOR_COMMANDS)
-                self.status = RobotStatus(node, timed=s.output == "action")
+                    warn_of_missing(node, FOR_COMMANDS)
+                self.status = RobotStatus(node)
                 self.path = CommandPath(
-                    node,
-                    model.joint_names,
-                    s.output,
-                    s.controller,
-                    s.trajectory_duration,
-                    1.0 / s.rate,
-                    inputs.sender_ns,
+                    node, model.joint_names, s.output, s.controller, s.trajectory_duration, 1.0 / s.rate
                 )
             if s.driving:
                 self.take_command()
@@ -265,13 +267,7 @@ class RosRobot(Robot):
     def give_command_back(self) -> None:
         """Close the command topic."""
         if self.path is not None:
-            self.path.give_back(self._standing_at())
-
-    def _standing_at(self) -> Array | None:
-        """Angles (6,) [rad] of an arm that is known to stand; None: it moves, or nobody knows."""
-        inputs = self.inputs
-        arm = inputs.arm() if inputs is not None and inputs.speeds_told else None
-        return arm[0].copy() if arm is not None and float(np.abs(arm[1]).max()) < STANDING else None
+            self.path.give_back()
 
     # -- inside -------------------------------------------------------------------------------------------------
 
@@ -279,6 +275,22 @@ class RosRobot(Robot):
         if self.inputs is None:
             raise RobotError("not connected to the arm's topics: call connect() first.")
         return self.inputs
+
+
+def missing_packages(wanted: Sequence[str] = tuple(WITHOUT)) -> list[str]:
+    """One sentence for each that is not installed ."""
+    distribution = os.environ.get("ROS_DISTRO") or "$ROS_DISTRO"
+    return [
+        f"{name} is not installed: {WITHOUT[name]}; with a ROS installation: "
+        f"sudo apt install ros-{distribution}-{name.replace('_', '-')}"
+        for name in wanted
+        if importlib.util.find_spec(name) is None
+    ]
+
+
+def warn_of_missing(node: Node, wanted: Sequence[str] = tuple(WITHOUT)) -> None:
+    for sentence in missing_packages(wanted):
+        node.get_logger().warning(sentence)
 
 
 def use_own_prefix() -> None:

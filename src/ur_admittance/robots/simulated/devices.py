@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import numpy as np
@@ -40,16 +41,9 @@ def _plain(value: Any) -> Any:
     return value.tolist() if isinstance(value, np.ndarray) else value
 
 
-def need_number(name: str, value: Any, unit: str = "", **allowed: Any) -> None:
-    given.number(name, value, unit, error=SimulationError, **allowed)
-
-
-def need_vector(name: str, value: Any, length: int, unit: str = "") -> Array:
-    return given.vector(name, value, length, unit, SimulationError)
-
-
-def need_whole(name: str, value: Any, low: int = 0) -> None:
-    given.whole(name, value, low, error=SimulationError)
+need_number = partial(given.number, error=SimulationError)
+need_vector = partial(given.vector, error=SimulationError)
+need_whole = partial(given.whole, error=SimulationError)
 
 
 def need_device(name: str, value: T | None, kind: type[T]) -> T:

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance import given
 from ur_admittance.core.compile import load
 from ur_admittance.errors import SimulationError
+from ur_admittance.robots.simulated.devices import need_number, need_vector
 from ur_admittance.robots.simulated.kernels import holding as kernels
 
 Array = NDArray[np.float64]
@@ -63,9 +63,9 @@ class Hand:
         mass: of the hand's own body [kg]."""
         if not callable(path):
             raise SimulationError(f"grab: path = {path!r}: must be a function of the time [s].")
-        given.number("grab: mass", mass, "kg", error=SimulationError)
-        springs = given.vector("grab: stiffness", stiffness, 2, "N/m, Nm/rad", SimulationError)
-        dampers = given.vector("grab: damping", damping, 2, "Ns/m, Nms/rad", SimulationError)
+        need_number("grab: mass", mass, "kg")
+        springs = need_vector("grab: stiffness", stiffness, 2, "N/m, Nm/rad")
+        dampers = need_vector("grab: damping", damping, 2, "Ns/m, Nms/rad")
         self._grip_at(grip)
         self._plant["hand_stiffness"], self._plant["hand_damping"] = springs, dampers
         self._path, self._profile, self._since = path, None, time
@@ -99,7 +99,7 @@ class Hand:
         load(kernels.lead, self._plant, np.zeros(6), 0.0)
 
     def _grip_at(self, grip: ArrayLike) -> None:
-        found = given.vector("hand: grip", grip, 3, "m", SimulationError)
+        found = need_vector("hand: grip", grip, 3, "m")
         self._plant["grip"] = self._p_tool_tcp + self._R_tool_tcp @ found
 
 
@@ -121,4 +121,4 @@ def waypoints(times: Sequence[float], displacements: ArrayLike) -> Path:
 
 
 def _six(values: ArrayLike, what: str) -> Array:
-    return given.vector(f"hand: {what}", values, 6, error=SimulationError)
+    return need_vector(f"hand: {what}", values, 6)

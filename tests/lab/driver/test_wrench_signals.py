@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.errors import SimulationError
-from ur_admittance.robots.simulated import wrench_signals as signals
+from ur_admittance_lab.driver import wrench_signals as signals
 
 W = np.array([1.0, -2.0, 3.0, 0.1, -0.2, 0.3])
 
@@ -48,16 +48,6 @@ def test_noise_depends_on_seed_and_time_only_and_has_its_deviation() -> None:
     samples = np.array([signal(k / 500.0) for k in range(4000)])
     assert len(np.unique(samples[:, 0])) == 4000  # a new value for each sample, in spite of rounding
     np.testing.assert_allclose(samples.std(axis=0), np.abs(W), rtol=0.05)
-
-
-def test_gravity_of_the_tool_acts_at_its_centre_of_mass() -> None:
-    R = np.array([[1.0, 0, 0], [0, -1.0, 0], [0, 0, -1.0]])  # sensor looks down
-    signal = signals.with_gravity(signals.constant(np.zeros(6)), mass=2.0, com=(0.1, 0.0, 0.05), R_base_sensor=R)
-    np.testing.assert_allclose(signal(0.0), [0, 0, 19.6133, 0, -1.96133, 0], atol=1e-9)
-
-
-def test_signals_add_up() -> None:
-    np.testing.assert_allclose(signals.plus(signals.constant(W), signals.ramp(W, 1.0))(0.5), 1.5 * W)
 
 
 def test_a_signal_does_not_hand_out_its_own_memory() -> None:

@@ -1,7 +1,7 @@
 """Wrenches as functions of time: what the wrench_signal_generator sends in place of a sensor.
 
 Each function returns a signal, a pure function  time [s] -> wrench (6,) [N, Nm]: the same time always gives the same
-wrench. Signals add up with ``plus``; ``with_gravity`` adds the weight that a sensor under a tool would feel.
+wrench.
 """
 
 from collections.abc import Callable
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.errors import SimulationError
-from ur_admittance.robots.simulated.devices import GRAVITY
 
 Array = NDArray[np.float64]
 Signal = Callable[[float], Array]
@@ -65,20 +64,6 @@ def noise(deviation: ArrayLike, seed: int = 0, rate_hz: float = 500.0) -> Signal
         return np.asarray(value * np.random.default_rng((seed, index % 2**63)).standard_normal(6))
 
     return signal
-
-
-def plus(*signals: Signal) -> Signal:
-    """Their sum."""
-    return lambda t: np.sum([signal(t) for signal in signals], axis=0)
-
-
-def with_gravity(
-    signal: Signal, mass: float, com: ArrayLike, R_base_sensor: ArrayLike, gravity: ArrayLike = GRAVITY
-) -> Signal:
-    """Adds the tool's weight at its centre of mass (sensor frame [m]):  f = R^T m g,  t = com x f."""
-    force = np.asarray(R_base_sensor, dtype=float).T @ (mass * np.asarray(gravity, dtype=float))
-    weight = np.concatenate([force, np.cross(np.asarray(com, dtype=float), force)])
-    return lambda t: np.asarray(signal(t) + weight)
 
 
 def _six(wrench: ArrayLike) -> Array:

@@ -13,12 +13,12 @@ import numpy as np
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
-from ur_admittance.robots.simulated import wrench_signals as signals
 from ur_admittance.ros.arm_node import ArmNode
 from ur_admittance.ros.monitor import WrenchStream
 from ur_admittance.ros.node_run import run
 from ur_admittance.ros.parameters import Option
 from ur_admittance.runtime.clock import RealTimeClock
+from ur_admittance_lab.driver import wrench_signals as signals
 
 OPTIONS: dict[str, Option] = {
     "signal": ("constant", "constant, step, ramp, sine, chirp or noise"),

@@ -12,12 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.analysis.axis_loop import Loop
+from ur_admittance.analysis.compliance import RIGID, edge_of_stability, exponential, law_step, weight_of_new
 from ur_admittance.core.wrench.condition import ACCELERATION_CUTOFF_HZ
 
 Array = NDArray[np.float64]
 
 PLANT = ("y", "x", "speed")  # command after the lag; position and speed of the TCP, into the surface
 TICKWISE = ("force", "filtered", "rate", "offset", "expected_lag", "acceleration")
+SOFTEST, MOST_DAMPING = 1.0, 1e5  # [N/m], [Ns/m] where the searches begin and end
 ROUNDING = 1e-7  # of eigenvalues: free positions have several that are exactly 1
 
 
@@ -60,15 +62,6 @@ def contact_matrix(loop: Loop, stiffness: float, damping: float = 0.0, mass: flo
     return np.vstack([plant[:-1], *tickwise, *command[: ticks + 2]])
 
 
-def law_step(loop: Loop) -> tuple[Array, Array]:
-    """(offset, rate) after one tick: law (2, 2) @ (offset, rate) + drive (2,) * force, exact for a held force."""
-    Z = np.zeros((3, 3))
-    Z[0, 1] = 1.0
-    Z[1] = np.array([-loop.stiffness, -loop.damping, 1.0]) / loop.mass
-    E = exponential(Z * loop.period)
-    return E[:2, :2], E[:2, 2]
-
-
 def straight_line(loop: Loop, stiffness: float, damping: float, mass: float, h: float) -> tuple[Array, Array, Array]:
     """Robot on the surface over h seconds while its command runs along a line u0 + u1 t:
     state -> through @ state + held u0 + ramp u1, state: y, x, speed, integral of the sensed force."""
@@ -89,19 +82,6 @@ def straight_line(loop: Loop, stiffness: float, damping: float, mass: float, h: 
     return E[:4, :4], E[:4, u], E[:4, slope]
 
 
-def exponential(A: Array) -> Array:
-    """e^A of a small matrix: scaled below 1/2, Taylor series, squared back."""
-    doublings = max(0, math.ceil(math.log2(max(float(np.abs(A).sum(axis=1).max()), 1e-300))) + 1)
-    A = A / 2.0**doublings
-    term = total = np.eye(len(A))
-    for k in range(1, 13):  # 0.5^13 / 13! is below the last digit
-        term = term @ A / k
-        total = total + term
-    for _ in range(doublings):
-        total = total @ total
-    return total
-
-
 def spectral_radius(loop: Loop, stiffness: float, damping: float = 0.0, mass: float = 0.0) -> float:
     """Largest eigenvalue: by this factor an oscillation changes per tick."""
     return float(np.abs(np.linalg.eigvals(contact_matrix(loop, stiffness, damping, mass))).max())
@@ -112,6 +92,41 @@ def is_stable(loop: Loop, stiffness: float, damping: float = 0.0, mass: float = 
     return spectral_radius(loop, stiffness, damping, mass) <= 1.0 + ROUNDING
 
 
-def weight_of_new(cutoff_hz: float, T: float) -> float:
-    """Weight of the new sample in a first-order low-pass of this cutoff [Hz] and period [s]; no cutoff: 1."""
-    return 1.0 if math.isinf(cutoff_hz) else -math.expm1(-2.0 * math.pi * cutoff_hz * T)
+def largest_stable_stiffness(loop: Loop) -> float:
+    """Stiffest surface [N/m] on which contact still dies down, from the eigenvalues. Infinite: stable on any."""
+    if not is_stable(loop, SOFTEST):
+        return 0.0
+    guess = min(edge_of_stability(loop), RIGID)
+    low, high = 0.7 * guess, 1.4 * guess
+    while not is_stable(loop, low) and low > SOFTEST:
+        low, high = 0.5 * low, low
+    while is_stable(loop, high):
+        if high > RIGID:
+            return math.inf
+        low, high = high, 2.0 * high
+    while high > 1.001 * low:
+        middle = math.sqrt(low * high)
+        low, high = (middle, high) if is_stable(loop, middle) else (low, middle)
+    return low
+
+
+def minimum_damping(loop: Loop, stiffness: float, surface_damping: float = 0.0) -> float:
+    """Least D [Ns/m] of the law with which contact with this stiffness [N/m] dies down, from the eigenvalues."""
+    low, high = 1e-2, MOST_DAMPING
+    if not is_stable(loop.with_damping(high), stiffness, surface_damping):
+        return math.inf
+    while high > 1.002 * low:
+        middle = math.sqrt(low * high)
+        stable = is_stable(loop.with_damping(middle), stiffness, surface_damping)
+        low, high = (low, middle) if stable else (middle, high)
+    return high
+
+
+def sufficient_damping(loop: Loop, stiffness: float) -> float:
+    """Least D [Ns/m] for this surface [N/m] and every softer one: a stiffer surface can be the easier one."""
+    least = minimum_damping(loop, stiffness)
+    for softer in np.geomspace(stiffness / 50.0, stiffness, 12)[-2::-1].tolist():
+        # One set of eigenvalues says whether this surface asks for more; with a delay of 0.5 s a search takes seconds.
+        if math.isfinite(least) and not is_stable(loop.with_damping(least), softer):
+            least = minimum_damping(loop, softer)
+    return least
