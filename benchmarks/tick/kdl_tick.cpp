@@ -292,7 +292,7 @@ class Controller {
     return longest / k_.braking;
   }
 
-  double approach_speed(double room, double speed, double time, double dt) const {
+  double stoppable_speed(double room, double speed, double time, double dt) const {
     if (room <= 0.0) return 0.0;
     const double limit = 2.0 * room / (time / k_.planned + 3.0 * dt);
     return std::min(std::sqrt(std::max(speed, 0.25 * limit) * limit), k_.near_rate * room);
@@ -302,12 +302,12 @@ class Controller {
   void joint_bounds(double time, double dt, Vector6& low, Vector6& high, Rows& rows) const {
     for (int i = 0; i < 6; ++i) {
       const double present = qd_command[i], step = p_.acceleration[i] * dt;
-      double up = std::min(approach_speed(p_.upper[i] - q_command[i], present, time, dt), top_speed(i, 1.0));
-      double down = std::min(approach_speed(q_command[i] - p_.lower[i], -present, time, dt), top_speed(i, -1.0));
+      double up = std::min(stoppable_speed(p_.upper[i] - q_command[i], present, time, dt), top_speed(i, 1.0));
+      double down = std::min(stoppable_speed(q_command[i] - p_.lower[i], -present, time, dt), top_speed(i, -1.0));
       if (i == k_.elbow && p_.elbow_margin > 0.0) {
         const double bend = q_command[i], room = std::abs(bend) - p_.elbow_margin;
         const double closing = bend > 0.0 ? -present : present;
-        const double straighten = approach_speed(room, closing, time, dt);
+        const double straighten = stoppable_speed(room, closing, time, dt);
         double& side = bend > 0.0 ? down : up;
         side = std::min(side, straighten);
         if (straighten < p_.velocity[i]) rows.put_joint(i, bend > 0.0 ? -1.0 : 1.0, std::max(straighten, closing - step));
@@ -328,8 +328,8 @@ class Controller {
   // mean: speed until the motion would stop; it differs because the straight line of the joints is a curve of the tool.
   double towards_wall(double room, double now, double mean, double time, double dt) const {
     const double least = -k_.near_rate * std::max(room, 0.0);
-    const double curved = std::max(approach_speed(room, mean, time, dt) - (mean - now), least);
-    return std::max(std::min(approach_speed(room, now, time, dt), curved), now - p_.max_acceleration[0] * dt);
+    const double curved = std::max(stoppable_speed(room, mean, time, dt) - (mean - now), least);
+    return std::max(std::min(stoppable_speed(room, now, time, dt), curved), now - p_.max_acceleration[0] * dt);
   }
 
   void put_walls(const Vector6& now, double time, double dt, Rows& rows) {
@@ -403,7 +403,7 @@ class Controller {
       rows.put_joint(i, 1.0, high[i]);
       rows.put_joint(i, -1.0, -low[i]);
     }
-    slow_down(damped_inverse(J_, C, keep * twist), brake, most, caps, rows, qd, realised);
+    fastest_along(damped_inverse(J_, C, keep * twist), brake, most, caps, rows, qd, realised);
   }
 
   void shape(Vector6& V, double dt) const {
@@ -456,7 +456,7 @@ class Controller {
     minimise_or_brake(H, g, brake, rows, qd);
   }
 
-  void slow_down(const Vector6& hold, const Vector6& brake, const double* most, const double* caps, Rows& rows,
+  void fastest_along(const Vector6& hold, const Vector6& brake, const double* most, const double* caps, Rows& rows,
                  Vector6& qd, Vector6& realised) {
     Matrix7 H = Matrix7::Identity();
     Vector7 g;

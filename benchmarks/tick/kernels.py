@@ -11,7 +11,8 @@ from ur_admittance.core.law.ramps import ramp_parameters, track
 from ur_admittance.core.law.twist import advance, carry, desired_twist, law_twist, pose_error
 from ur_admittance.core.limits.choose import choose
 from ur_admittance.core.limits.singular import damped_factor, smallest_singular_value
-from ur_admittance.core.modes import change_mode, stands_still
+from ur_admittance.core.memory import stands_still
+from ur_admittance.core.modes import change_mode
 from ur_admittance.core.motion.following import follows, observe_lead, observe_speed, rejoin
 from ur_admittance.core.motion.stopping import move_joints, remember_limits
 from ur_admittance.core.spatial import copy_matrix

@@ -67,14 +67,14 @@ class Solve:
         if not (inside and self.norms_kept(J @ joints, twist, most, caps)):
             A, b = np.vstack([A, np.eye(6), -np.eye(6)]), np.concatenate([b, high, -low])
             hold = J.T @ (inverse @ (keep * twist))
-            joints = self.slow_down(J, A, b, most, caps, keep * qd, hold, joints, twist)
+            joints = self.fastest_along(J, A, b, most, caps, keep * qd, hold, joints, twist)
         return joints, J
 
     def stopping_time(self, V: Array, qd: Array) -> float:
         joints = (np.abs(qd) / self.p.joint_acceleration).max()
         return float(max(joints, (parts(V) / self.p.max_acceleration).max()) / self.k.BRAKING)
 
-    def approach_speed(self, room: Array, speed: Array, time: float, dt: float) -> Array:
+    def stoppable_speed(self, room: Array, speed: Array, time: float, dt: float) -> Array:
         room = np.maximum(room, 0.0)
         limit = 2.0 * room / (time / self.k.PLANNED + 3.0 * dt)
         allowed = np.sqrt(np.maximum(speed, 0.25 * limit) * limit)
@@ -84,12 +84,12 @@ class Solve:
         """(low, high, and the row of the elbow, if it is at the edge of the reach)"""
         p, elbow = self.p, int(self.k.ELBOW)
         step = p.joint_acceleration * dt
-        up = np.minimum(self.approach_speed(p.joint_upper - m.q, m.qd, m.time, dt), m.top[0])
-        down = np.minimum(self.approach_speed(m.q - p.joint_lower, -m.qd, m.time, dt), m.top[1])
+        up = np.minimum(self.stoppable_speed(p.joint_upper - m.q, m.qd, m.time, dt), m.top[0])
+        down = np.minimum(self.stoppable_speed(m.q - p.joint_lower, -m.qd, m.time, dt), m.top[1])
         row, bound, side = np.zeros((0, 6)), np.zeros(0), -1.0 if m.q[elbow] > 0.0 else 1.0
         if p.elbow_margin > 0.0:
             allowed, speed = (up, side * m.qd[elbow]) if side > 0.0 else (down, side * m.qd[elbow])
-            straighten = float(self.approach_speed(abs(m.q[elbow]) - p.elbow_margin, speed, m.time, dt))
+            straighten = float(self.stoppable_speed(abs(m.q[elbow]) - p.elbow_margin, speed, m.time, dt))
             allowed[elbow] = min(allowed[elbow], straighten)
             if straighten < p.joint_velocity[elbow]:
                 row, bound = side * np.eye(6)[[elbow]], np.array([max(straighten, speed - step[elbow])])
@@ -108,8 +108,8 @@ class Solve:
         mean = ahead[LINEAR] @ m.qd
         mean = np.concatenate([mean, -mean])
         least = -k.NEAR_RATE * np.maximum(room, 0.0)
-        curved = np.maximum(self.approach_speed(room, mean, m.time, dt) - (mean - now), least)
-        bound = np.minimum(self.approach_speed(room, now, m.time, dt), curved)
+        curved = np.maximum(self.stoppable_speed(room, mean, m.time, dt) - (mean - now), least)
+        bound = np.minimum(self.stoppable_speed(room, now, m.time, dt), curved)
         bound = np.maximum(bound, now - p.max_acceleration[0] * dt)
         return of_length_one(np.vstack([J[LINEAR], -J[LINEAR]]), bound)
 
@@ -170,7 +170,7 @@ class Solve:
         H = J.T @ J + (self.k.SLIDING + (self.k.DAMPING * nearness) ** 2) * np.eye(6)
         return self.minimise_or_brake(H, -H @ qd, A, b, brake)
 
-    def slow_down(
+    def fastest_along(
         self,
         J: Array,
         A: Array,

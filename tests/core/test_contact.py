@@ -86,7 +86,7 @@ def evidence(**contact: float) -> list[float]:
     """Of a stop by force, 20 ms of response, 5 ms of sensor, at 0.3 m/s; axis 1 has what is given, axis 0 10 kN/m."""
     p, s = (np.zeros(1, kind).view(np.recarray)[0] for kind in (PARAMS, STATE))
     p.response_time, p.sensor_delay = 0.02, 0.005
-    s.contact.approach_speed = 0.3
+    s.contact.speed_lately = 0.3
     s.contact.ran_into[0], s.contact.stiffness[0] = 1.0, 1e4
     for name, value in contact.items():
         s.contact[name][1] = value

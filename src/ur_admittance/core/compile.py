@@ -34,7 +34,7 @@ def _sources():
 
 
 def _cache_directory():
-    """Numba checks only the file of the outermost kernel: after a change in inverse.py it would load the old tick.
+    """Numba checks only the file of the outermost kernel: after a change in singular.py it would load the old tick.
     So compiled code is cached under a digest of all kernels. It is kept beside the kernels, or in the user's own
     cache if they are installed where the user cannot write, or until the process ends if there is no home either. Code
     is loaded from it: outside the package never from a folder that is another user's or that others can write to."""

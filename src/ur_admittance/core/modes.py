@@ -1,14 +1,12 @@
 """0  Requests and faults change the mode; what is started, latched or forgotten when they do."""
 
-import math
-
 from ur_admittance.core.checks import ACTIVE, FAULT, OK
-from ur_admittance.core.compile import from_here, kernel
+from ur_admittance.core.compile import kernel
 from ur_admittance.core.contact.stabilise import forget_contact
 from ur_admittance.core.law.twist import latch
-from ur_admittance.core.motion.following import SLACK, start_at_arm
-from ur_admittance.core.records import STANDSTILL, STATE_FLOATS, Mode, Request, Status
-from ur_admittance.core.spatial import set_identity
+from ur_admittance.core.memory import stands_still, start_at_arm
+from ur_admittance.core.motion.following import SLACK
+from ur_admittance.core.records import Mode, Request, Status
 
 INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
 ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
@@ -16,23 +14,6 @@ RESET_FAULT, LATCH_REFERENCE = int(Request.RESET_FAULT), int(Request.LATCH_REFER
 START_AT_ARM, ACCEPT_LOAD = int(Request.START_AT_ARM), int(Request.ACCEPT_LOAD)
 RAMP_LOAD = int(Request.RAMP_LOAD)
 UNEXPLAINED_FORCE, UNEXPLAINED_TORQUE = int(Status.UNEXPLAINED_FORCE), int(Status.UNEXPLAINED_TORQUE)
-
-
-@kernel
-def start(s, u):
-    """First valid sample: the command starts where the arm is."""
-    start_memory(s, u.q)
-
-
-@kernel
-def start_memory(s, q):
-    s.has_command = 1
-    s.q_command[:] = q
-    s.qd_command[:] = 0.0
-    s.twist[:] = 0.0
-    s.trail_count = 0
-    s.weakest_direction[:] = math.sqrt(1.0 / 6.0)
-    set_identity(s.singular_vectors)
 
 
 @kernel
@@ -56,28 +37,6 @@ def set_evidence(s, value, bound):
     s.evidence[:] = 0.0
     s.evidence[0] = value
     s.evidence[1] = bound
-
-
-@kernel
-def clear_state(s):
-    """Forget everything; the next valid sample starts afresh."""
-    s.has_command = 0
-    s.filter_ready = 0
-    s.recovered = 0
-    s.rest_doubt = 0
-    s.retreating = 0
-    s.trail_count = 0
-    s.trail_newest = 0
-    from_here(s.q_command, STATE_FLOATS)[:] = 0.0
-    set_identity(s.R_ref)
-
-
-@kernel
-def stands_still(s):
-    for i in range(6):
-        if abs(s.qd_command[i]) > STANDSTILL:
-            return False
-    return True
 
 
 @kernel

@@ -1,20 +1,24 @@
 """READ FIRST. One cycle of the controller, 500 times a second.
 
-    0 check the sample, change the mode            checks.py, modes.py, rest.py
+    0 check the sample, change the mode            checks.py, modes.py, memory.py, wrench/rest.py
       parameters that have changed take over       adopt.py
-    1 condition the wrench                         wrench.py
-    2 from the wrench to a twist                   law.py, ramps.py
-      2.1 normal of the surface that is touched    surface.py
-      2.2 axes in which the law acts               control_axes.py
-      2.3 contact: its stiffness, enough damping   contact.py, power.py
-      2.4 damping that varies with speed and place variable.py
-      2.5 mass, damping and spring of one axis     admittance.py
-      2.6 axes under force control                 force_axes.py
-    3 bounds: joints, walls, edge of the reach     bounds.py
-    4 joint speeds that keep every limit           choose.py, singular.py, quadratic.py
+    1 condition the wrench                         wrench/condition.py
+    2 from the wrench to a twist                   law/twist.py, law/ramps.py
+      2.1 normal of the surface that is touched    contact/surface.py
+      2.2 axes in which the law acts               law/control_axes.py
+      2.3 contact: its stiffness, enough damping   contact/stabilise.py, contact/power.py
+      2.4 damping that varies with speed and place law/variable.py
+      2.5 mass, damping and spring of one axis     law/admittance.py
+      2.6 axes under force control                 law/force_axes.py
+    3 bounds: joints, walls, edge of the reach     limits/bounds.py; distances: limits/obstacles.py
+    4 joint speeds that keep every limit           limits/choose.py, limits/singular.py, limits/quadratic.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
-    or, in every mode but ACTIVE, brake and hold   stopping.py; on request back out of a contact: retreat.py
-    The command waits for an arm that does not follow it (following.py).
+    or, in every mode but ACTIVE, brake and hold   motion/stopping.py
+      on request, back out of a contact            motion/retreat.py
+    The command waits for an arm that does not follow it (motion/following.py).
+
+The folders stand in the order of the data: motion, limits, law, contact, wrench; each imports only those after it
+(a contract in pyproject.toml).
 
 p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: the same records in give
 the same bits out.
@@ -47,14 +51,8 @@ from ur_admittance.core.limits.choose import choose
 from ur_admittance.core.limits.obstacles import COLLISION as NEAR_LIMIT
 from ur_admittance.core.limits.obstacles import SHOWN, forget_near, nearest_pair
 from ur_admittance.core.limits.singular import SINGULAR, damped_factor, smallest_singular_value
-from ur_admittance.core.modes import (
-    ACTIVATE,
-    INACTIVE,
-    change_mode,
-    enter_fault,
-    stands_still,
-    start,
-)
+from ur_admittance.core.memory import forget_all_but_motion, stands_still, start
+from ur_admittance.core.modes import ACTIVATE, INACTIVE, change_mode, enter_fault
 from ur_admittance.core.motion.following import (
     follows,
     forgive_drift,
@@ -64,12 +62,7 @@ from ur_admittance.core.motion.following import (
     strays,
 )
 from ur_admittance.core.motion.retreat import BODY, change_retreat, go_back
-from ur_admittance.core.motion.stopping import (
-    forget_all_but_motion,
-    move_joints,
-    remember_limits,
-    slow_down,
-)
+from ur_admittance.core.motion.stopping import brake_and_hold, move_joints, remember_limits
 from ur_admittance.core.records import Limit, Status
 from ur_admittance.core.spatial import clip, copy_matrix, norm
 from ur_admittance.core.wrench.condition import condition
@@ -182,7 +175,7 @@ def retreat_or_stop(p, s, J, trusted, dt):
     if s.retreating != 0 and trusted and go_back(p, s, J, dt, qd):
         move_joints(s, J, qd, p.response_time, dt)
     else:
-        slow_down(p, s, J, trusted, dt)
+        brake_and_hold(p, s, J, trusted, dt)
 
 
 @kernel

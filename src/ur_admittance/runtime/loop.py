@@ -128,10 +128,10 @@ class Loop:
         try:
             self.clock.start()
             because = self._until_told(duration)
-            self.slow_down()
+            self.come_to_rest()
         except Exception as error:  # an exception is a fault, not a crash with the arm moving
             failure, because = error, f"failed while {self._step.value} in cycle {self._cycles}"
-            self._slow_down_after(error)
+            self._come_to_rest_after(error)
         finally:
             try:
                 self.robot.stop()
@@ -177,7 +177,7 @@ class Loop:
             self._step = FOLLOW
             stages.follow()
 
-    def slow_down(self) -> None:
+    def come_to_rest(self) -> None:
         """Decelerating stop: ticks on until the arm stands still, at most 2 s; a second signal ends it at once."""
         if self._mode[0] in (Mode.ACTIVE, Mode.FAULT):  # a fault may be on its retreat
             self.controller.deactivate()
@@ -256,8 +256,8 @@ class Loop:
             self._step = ON_TICK
             self._finished = bool(self._on_tick(self.controller)) or self._finished
 
-    def _slow_down_after(self, error: Exception) -> None:
-        """As `slow_down`, after an exception, with the parts that still work."""
+    def _come_to_rest_after(self, error: Exception) -> None:
+        """As `come_to_rest`, after an exception, with the parts that still work."""
         broken = self._step
         self._forced_status = int(Status.CONNECTION_LOST if isinstance(error, RobotError) else Status.INTERNAL_ERROR)
         self._mailbox = self._on_tick = None

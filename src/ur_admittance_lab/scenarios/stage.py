@@ -117,7 +117,7 @@ class Stage:
 
     def finish(self) -> "Trace":
         """Slow down, stop, close the log."""
-        self._loop.slow_down()
+        self._loop.come_to_rest()
         wall = time.perf_counter() - self._started
         try:
             self.robot.stop()

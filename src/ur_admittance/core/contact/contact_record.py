@@ -1,6 +1,6 @@
 """What is remembered about contact: STATE["contact"], one entry per control axis.
 
-Each observer in contact.py has a record of its own. Every number is a float, flags and counts too, so that all of it
+Each observer in stabilise.py has a record of its own. Every number is a float, flags and counts too, so that all of it
 can be cleared and checked as one block.
 """
 
@@ -72,7 +72,7 @@ CONTACT = np.dtype(  # control axes
         ("power", POWER),
         ("hit", HIT),
         ("unlimited_time", F),  # in which the arm obeyed the law: no limit but acceleration held it; at most 1 [s]
-        ("approach_speed", F),  # largest of the tool lately [m/s]
+        ("speed_lately", F),  # largest of the tool lately [m/s]
         ("normal", F, 3),  # of the surface, base axes
     ],
     align=True,

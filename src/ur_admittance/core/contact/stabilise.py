@@ -74,7 +74,7 @@ def observe(p, s, wrench, velocity, R, driven, dt):
         rotate_back(R, velocity[a : a + 3], measured[a : a + 3])
     fresh, slow = smoothing(p.filter_cutoff_hz, dt), smoothing(BAND_LOW_HZ, dt)
     contact = s.contact
-    contact.approach_speed = max(norm(v[:3]), max(0.0, 1.0 - dt / APPROACH_MEMORY) * contact.approach_speed)
+    contact.speed_lately = max(norm(v[:3]), max(0.0, 1.0 - dt / APPROACH_MEMORY) * contact.speed_lately)
     hit = contact.hit
     mass = max(s.mass[0], s.mass[1], s.mass[2])
     watch_power(p, contact, wrench, measured, v, driven, mass, dt)
@@ -215,7 +215,7 @@ def explain_hit(p, s, dt):
         known = contact.held_time[i] if contact.held[i] != 0.0 else contact.impact.time[i]
         recognised = contact.held[i] != 0.0 or contact.ran_into[i] != 0.0
         if recognised and known <= p.response_time and contact.stiffness[i] > s.evidence[3]:
-            s.evidence[2] = contact.approach_speed
+            s.evidence[2] = contact.speed_lately
             s.evidence[3] = contact.stiffness[i]
             s.evidence[4] = s.evidence[2] * s.evidence[3] * (p.sensor_delay + p.response_time + dt)
 

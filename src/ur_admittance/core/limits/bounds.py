@@ -10,7 +10,6 @@ import math
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.limits.rows import put_joint, put_row
-from ur_admittance.core.motion.following import top_speed
 from ur_admittance.core.records import Limit
 from ur_admittance.core.spatial import clip, norm
 
@@ -37,7 +36,7 @@ def stopping_time(p, twist, qd):
 
 
 @kernel
-def approach_speed(room, speed, time, dt):
+def stoppable_speed(room, speed, time, dt):
     """How fast something `room` away may be approached, now approached with `speed`, by a motion that needs `time` to
     stop. Braking all of it together covers  speed time / 2, so the limit is 2 room / time. The time itself shrinks with
     the speed: the geometric mean with the present speed goes to where they agree without chatter."""
@@ -48,20 +47,29 @@ def approach_speed(room, speed, time, dt):
 
 
 @kernel
+def top_speed(p, s, i, direction):
+    """Speed limit of joint i in this direction (1 or -1) [rad/s]: less where the command already leads the arm."""
+    ahead = direction * s.unexplained[i]
+    if ahead <= p.max_following_error:
+        return p.joint_velocity[i]
+    return min(p.joint_velocity[i], s.recent_speed[i]) * clip(2.0 - ahead / p.max_following_error, 0.0, 1.0)
+
+
+@kernel
 def joint_bounds(p, s, time, dt, low, high, why_low, why_high):
     """Bounds of each joint speed, and the Limit that each is due to. Returns how fast the elbow may straighten."""
     straighten = math.inf
     for i in range(6):
         present, step = s.qd_command[i], p.joint_acceleration[i] * dt
-        up = approach_speed(p.joint_upper[i] - s.q_command[i], present, time, dt)
-        down = approach_speed(s.q_command[i] - p.joint_lower[i], -present, time, dt)
+        up = stoppable_speed(p.joint_upper[i] - s.q_command[i], present, time, dt)
+        down = stoppable_speed(s.q_command[i] - p.joint_lower[i], -present, time, dt)
         top_up, top_down = top_speed(p, s, i, 1.0), top_speed(p, s, i, -1.0)
         why_high[i] = JOINT_POSITION if up < top_up else JOINT_VELOCITY
         why_low[i] = JOINT_POSITION if down < top_down else JOINT_VELOCITY
         up, down = min(up, top_up), min(down, top_down)
         if i == ELBOW and p.elbow_margin > 0.0:  # straight, it could fold to either side
             bend = s.q_command[i]
-            straighten = approach_speed(abs(bend) - p.elbow_margin, -present if bend > 0.0 else present, time, dt)
+            straighten = stoppable_speed(abs(bend) - p.elbow_margin, -present if bend > 0.0 else present, time, dt)
             if bend > 0.0 and straighten < down:
                 down, why_low[i] = straighten, SINGULARITY
             elif bend <= 0.0 and straighten < up:
@@ -92,8 +100,8 @@ def far_from_walls(p, s, J, time, position, measured):
 def towards_wall(room, now, mean, a_dt, time, dt):
     """Largest speed towards a wall. now: the present one; mean: its mean until the motion would stop, which differs
     because the straight line of the joints is a curve of the tool. Outside, the tool need not come back by itself."""
-    curved = max(approach_speed(room, mean, time, dt) - (mean - now), -NEAR_RATE * max(room, 0.0))
-    return max(min(approach_speed(room, now, time, dt), curved), now - a_dt)
+    curved = max(stoppable_speed(room, mean, time, dt) - (mean - now), -NEAR_RATE * max(room, 0.0))
+    return max(min(stoppable_speed(room, now, time, dt), curved), now - a_dt)
 
 
 @kernel

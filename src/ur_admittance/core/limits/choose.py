@@ -184,7 +184,7 @@ def slowed(J, qd1, hold, H, g):
 
 
 @kernel
-def slow_down(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist):
+def fastest_along(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist):
     """How fast: qd (in: qd1) and its twist, under all rows. Norms get rows where they turn out too large. Returns Limit
     flags."""
     H, g = mat7(), vec7()
@@ -282,7 +282,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
         n = put_joint(A, b, flag, n, i, -1.0, -low[i], why_low[i])
         now[i] = keep * s.twist[i]
     damped_inverse(J, C, now, hold)
-    flags |= slow_down(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist)
+    flags |= fastest_along(s, J, A, b, n, flag, most, caps, brake, hold, qd, twist)
     if stop_clear(p, s, J, brake, room, qd, twist, dt):
         flags |= COLLISION
     return fraction(V, twist), flags

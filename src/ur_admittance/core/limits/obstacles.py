@@ -1,6 +1,6 @@
 """3  Bounds from distances: the arm slows down before it hits itself, a box or the table, as it does at a wall.
 
-    -d(distance)/dq . qd <= approach_speed(distance - clearance)      for each pair of bodies that is near (capsules.py)
+    -d(distance)/dq . qd <= stoppable_speed(distance - clearance)    for each pair of bodies that is near (capsules.py)
 
 No point moves faster than  sum reach_i |qd_i|,  so a distance that was measured some ticks ago is a bound for the
 present one: far from everything, nothing is measured at all.
@@ -10,7 +10,7 @@ import math
 
 from ur_admittance.core.chain import twist_of
 from ur_admittance.core.compile import NEAR, ends, kernel, mat6, per_near, record, vec3, vec6
-from ur_admittance.core.limits.bounds import NEAR_RATE, PLANNED, approach_speed, stopping_time
+from ur_admittance.core.limits.bounds import NEAR_RATE, PLANNED, stoppable_speed, stopping_time
 from ur_admittance.core.limits.capsules import (
     gradient,
     pair_count,
@@ -115,7 +115,7 @@ def put_approach(p, s, g, room, time, dt, A, b, flags, row):
         A[row, k] = -g[k] / length
     A[row, 6] = 0.0
     slowest = closing - p.max_acceleration[0] * dt  # that can be reached in one tick
-    b[row] = max(approach_speed(room, closing, time, dt), slowest) / length
+    b[row] = max(stoppable_speed(room, closing, time, dt), slowest) / length
     flags[row] = COLLISION
     return True
 

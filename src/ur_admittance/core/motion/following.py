@@ -4,16 +4,16 @@
 
 T: following_time; speed: the joint's largest commanded one lately. Up to E = safety.max_following_error nothing
 happens: a load bends the arm, and a command that followed its sag would sink with it. Beyond E the command waits for
-the arm: the joint slows down from its present speed to none at 2 E, but may go back freely. An arm that stays there
-does not follow, which is a fault. An arm that is driven by speeds adds up small errors while it moves: they are
-forgiven, up to DRIFT of the distance.
+the arm: the joint slows down from its present speed to none at 2 E, but may go back freely (`top_speed` in
+limits/bounds.py). An arm that stays there does not follow, which is a fault. An arm that is driven by speeds adds up
+small errors while it moves: they are forgiven, up to DRIFT of the distance.
 """
 
 import math
 
 from ur_admittance.core.compile import kernel
+from ur_admittance.core.memory import start_at_arm
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.core.spatial import clip
 
 ACTIVE = int(Mode.ACTIVE)
 STOPPED_ROBOT = (
@@ -27,14 +27,6 @@ LOST, STOPPED = 1, 2  # what the last samples were: not fit for use; of a robot 
 PATIENCE = 0.5  # [s] beyond E before it is a fault: an arm that is only slow has caught up
 DRIFT = 0.05  # of the distance: more than a speed command is ever off, and a blocked arm is noticed all the same
 SLACK = 0.02  # [rad] by which an arm that nobody drove may differ from the command: a load bends it so far
-
-
-@kernel
-def start_at_arm(s, u):
-    """The next command starts where the arm is. The way back is no longer known."""
-    s.q_command[:] = u.q
-    s.twist[:] = 0.0  # forgotten: it was that of another place
-    s.trail_count = 0
 
 
 @kernel
@@ -78,15 +70,6 @@ def strays(s):
         if abs(s.unexplained[i]) > SLACK:
             return True
     return False
-
-
-@kernel
-def top_speed(p, s, i, direction):
-    """Speed limit of joint i in this direction (1 or -1) [rad/s]: less where the command already leads the arm."""
-    ahead = direction * s.unexplained[i]
-    if ahead <= p.max_following_error:
-        return p.joint_velocity[i]
-    return min(p.joint_velocity[i], s.recent_speed[i]) * clip(2.0 - ahead / p.max_following_error, 0.0, 1.0)
 
 
 @kernel

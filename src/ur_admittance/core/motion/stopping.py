@@ -7,7 +7,7 @@ from ur_admittance.core.checks import is_sane
 from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.limits.bounds import BRAKING, joint_bounds, stopping_time
 from ur_admittance.core.limits.singular import damped_factor, damped_inverse
-from ur_admittance.core.modes import clear_state, stands_still, start_memory
+from ur_admittance.core.memory import stands_still
 from ur_admittance.core.motion.retreat import remember_place
 from ur_admittance.core.spatial import clip, norm
 from ur_admittance.core.wrench.condition import ACCELERATION_CUTOFF_HZ, smoothing
@@ -39,7 +39,7 @@ def take_step(s, twist, qd, response_time, dt):
 
 
 @kernel
-def slow_down(p, s, J, trusted, dt):
+def brake_and_hold(p, s, J, trusted, dt):
     """Brakes the tool along its straight line, as far as the joints can; the rest of the way along theirs. Needs no
     measurement."""
     if s.has_command == 0 or stands_still(s):
@@ -129,20 +129,3 @@ def brake_blindly(s, dt):
         twist[i] = keep * s.twist[i]
         qd[i] = keep * s.qd_command[i]
     take_step(s, twist, qd, 0.0, dt)
-
-
-@kernel
-def forget_all_but_motion(s, c):
-    """The memory is broken: everything is forgotten except the motion, which slow_down brakes. What is not finite in it
-    is taken from the last command; without a position the next valid sample starts afresh."""
-    q, qd, twist = vec6(), vec6(), vec6()
-    q[:] = s.q_command
-    qd[:] = s.qd_command if is_sane(s.qd_command) else c.qd
-    twist[:] = s.twist
-    known = s.has_command != 0 and is_sane(q) and is_sane(qd)
-    clear_state(s)
-    if known:
-        start_memory(s, q)
-        s.qd_command[:] = qd
-        if is_sane(twist):
-            s.twist[:] = twist
