@@ -3,29 +3,31 @@
     ur-emulator --model ur5e --host 127.0.0.2 --environment wall --stiffness 2e4
 
 The unmodified ur_rtde client and other RTDE clients connect to it as to a robot. Reading order:
+    protocol.py         RTDE messages and types, software of each type of arm: tables of its own
     variables.py        which variables exist in which controller version, registers, who may write them
-    values.py           what they are worth now
+    output_values.py    what they are worth now
+    ur_frames.py        rotation vectors and the UR base frame, by maths of its own
     geometry.py         the arm's Denavit-Hartenberg rows, and a unit that is not quite as drawn
-    kinematics.py       pose, speed and inverse in UR base axes
-    limits.py           what a robot refuses: impossible wishes and set-points, with the values that are assumed
+    emulated_kinematics.py  pose, speed and inverse in UR base axes
+    motion_limits.py    what a robot refuses: impossible wishes and set-points, with the values that are assumed
     motions.py          speedj, servoj, movej, stopj ...: one cycle of each
-    arm.py              the simulated arm: motion, payload, TCP, force conventions
+    emulated_arm.py     the simulated arm: motion, payload, TCP, force conventions
     safety.py           stops, power, brakes, speed slider
     urscript/           the robot's language: programs are compiled and executed
-    program.py          the life of a program: upload, start, pause, end, watchdogs
+    running_program.py  the life of a program: upload, start, pause, end, watchdogs
     rtde_control.py     ur_rtde's control program, imitated: command handshake, motion threads
-    commands.py         its commands by their numbers: questions and settings
+    command_names.py    its commands by their numbers: questions and settings
     motion_commands.py  its commands that move the arm
-    controller.py       one control cycle of the box
-    files.py            the robot's disk: programs to load, saved logs
+    emulated_controller.py  one control cycle of the box
+    program_files.py    the robot's disk: programs to load, saved logs
     dashboard.py        dashboard commands
-    console.py          commands that play the world around the robot
+    emulator_console.py commands that play the world around the robot
     primary.py          state and messages of the primary and secondary ports
     ports.py            the TCP ports
-    robot_api.py        what PolyScope X has in the place of the dashboard
+    api_server.py       what PolyScope X has in the place of the dashboard
     server.py           one thread: absolute schedule and sockets
     main.py             the command ur-emulator
-    process.py          the emulator as another process, for tests and examples
+    emulator_process.py the emulator as another process, for tests and examples
 """
 
 CONSOLE_PORT = 29990  # our own, on every version; here, so that `ur-emulator tell` loads neither physics nor compiler

@@ -10,10 +10,10 @@ from collections.abc import Callable
 from typing import Any
 from urllib.parse import unquote
 
-from ur_admittance.robots.rtde.robot_api import BASE, MODES_SINCE
 from ur_admittance_lab.emulator.dashboard import MODE_NAMES, answer
 from ur_admittance_lab.emulator.emulated_controller import Controller
 from ur_admittance_lab.emulator.ports import SCRIPT_LIMIT, Connection
+from ur_admittance_lab.emulator.protocol import API_BASE, API_WITH_MODES
 from ur_admittance_lab.emulator.running_program import PAUSED, PLAYING
 from ur_admittance_lab.emulator.safety import StopKind
 
@@ -70,9 +70,9 @@ def respond(box: Controller, method: str, path: str, body: bytes) -> Reply:
     """Status and content. Never raises. path: below the base."""
     modes = box.version >= MODES_SINCE_SOFTWARE
     if path == "/openapi.json":
-        return 200, {"info": {"title": "Robot API", "version": ".".join(map(str, MODES_SINCE)) if modes else "3.0.0"}}
+        return 200, {"info": {"title": "Robot API", "version": API_WITH_MODES if modes else "3.0.0"}}
     if modes and path in MOVED:
-        return 308, {"location": BASE + MOVED[path]}
+        return 308, {"location": API_BASE + MOVED[path]}
     if method == "GET":
         question = QUESTIONS.get(path) or (QUESTIONS_ABOUT_MODES.get(path) if modes else None)
         if question is not None:
@@ -153,7 +153,7 @@ class ApiConnection(Connection):
             body = bytes(self._in[end + 4 : size])
             del self._in[:size]
             path = words[1].partition("?")[0]
-            below = path.removeprefix(BASE) if path.startswith(BASE + "/") else ""
+            below = path.removeprefix(API_BASE) if path.startswith(API_BASE + "/") else ""
             self._reply(*respond(self.box, words[0], below, body), headers.get("connection", "").lower() == "close")
         if len(self._in) > 2 * SCRIPT_LIMIT:
             self.complain("a request that never ends: disconnected")

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance_lab.emulator import motion_commands as motion
 from ur_admittance_lab.emulator.motion_limits import ProgramError
 from ur_admittance_lab.emulator.motions import joints_for
 from ur_admittance_lab.emulator.safety import StopKind
+from ur_admittance_lab.emulator.ur_frames import transformed
 
 if TYPE_CHECKING:
     from ur_admittance_lab.emulator.rtde_control import RtdeControl
@@ -90,9 +90,7 @@ def within_limits(p: "RtdeControl") -> None:
 
 
 def pose_trans(p: "RtdeControl") -> None:
-    a, b = p.vector(0), p.vector(6)
-    R_a, R_b = rotation_from_vector(a[3:]), rotation_from_vector(b[3:])
-    p.write_doubles(np.concatenate([a[:3] + R_a @ b[:3], rotation_vector(R_a @ R_b)]))
+    p.write_doubles(transformed(p.vector(0), p.vector(6)))
 
 
 def is_steady(p: "RtdeControl") -> None:

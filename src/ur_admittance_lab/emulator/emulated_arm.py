@@ -3,11 +3,11 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance.robots.rtde.ur_base import vectors_to_ur
 from ur_admittance.robots.simulated import World
 from ur_admittance_lab.emulator.emulated_kinematics import Kinematics, cross
 from ur_admittance_lab.emulator.motion_limits import check_payload, check_tcp
 from ur_admittance_lab.emulator.motions import Hold, Motion
+from ur_admittance_lab.emulator.ur_frames import turned
 
 Array = NDArray[np.float64]
 
@@ -137,4 +137,4 @@ class Arm:
         if self.about_tcp:
             wrench[3:] -= cross(self.actual.tcp[:3], wrench[:3])
         R = self.actual.R
-        self.tcp_force = vectors_to_ur(np.concatenate([R @ wrench[:3], R @ wrench[3:]]))
+        self.tcp_force = turned(np.concatenate([R @ wrench[:3], R @ wrench[3:]]))

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.robots.rtde.versions import Version
 from ur_admittance.robots.simulated import World
 from ur_admittance_lab.emulator import primary
 from ur_admittance_lab.emulator.emulated_arm import Arm
 from ur_admittance_lab.emulator.output_values import OutputValues
 from ur_admittance_lab.emulator.program_files import Files
+from ur_admittance_lab.emulator.protocol import Version
 from ur_admittance_lab.emulator.running_program import PLAYING, Program
 from ur_admittance_lab.emulator.safety import Safety, StopKind
 from ur_admittance_lab.emulator.variables import Inputs, Outputs

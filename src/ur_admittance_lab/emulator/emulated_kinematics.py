@@ -8,8 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.core import spatial
 from ur_admittance.core.chain import forward
 from ur_admittance.model import RobotModel
-from ur_admittance.model.frames import rotation_from_vector, rotation_vector
-from ur_admittance.robots.rtde.ur_base import pose_from_ur, pose_to_ur, vectors_to_ur
+from ur_admittance_lab.emulator.ur_frames import from_ur_pose, matrix_of, turned, ur_pose, vector_of
 
 Array = NDArray[np.float64]
 
@@ -33,7 +32,7 @@ class Kinematics:
 
     def set_tcp(self, offset: ArrayLike) -> None:
         self.tcp = np.array(offset, dtype=float)
-        self.R_flange_tcp = rotation_from_vector(self.tcp[3:])
+        self.R_flange_tcp = matrix_of(self.tcp[3:])
 
     def update(self, q: ArrayLike) -> None:
         """Flange pose and Jacobian at ``q``, for the properties below."""
@@ -45,16 +44,16 @@ class Kinematics:
 
     def tcp_pose(self) -> Array:
         """UR pose of the TCP (6,)."""
-        return pose_to_ur(self.R @ self.R_flange_tcp, self.p + self.lever())
+        return ur_pose(self.R @ self.R_flange_tcp, self.p + self.lever())
 
     def tcp_pose_at(self, q: ArrayLike, tcp: Array | None = None) -> Array:
         """The same for other joint angles and perhaps another TCP; the arm of this object stays where it is."""
         offset = self.tcp if tcp is None else tcp
         R, p = self.model.forward(q)
-        return pose_to_ur(R @ rotation_from_vector(offset[3:]), p + R @ offset[:3])
+        return ur_pose(R @ matrix_of(offset[3:]), p + R @ offset[:3])
 
     def flange_pose(self) -> Array:
-        return pose_to_ur(self.R, self.p)
+        return ur_pose(self.R, self.p)
 
     def tcp_jacobian(self) -> Array:
         """twist of the TCP = J qd, base_link axes (6, 6)."""
@@ -66,28 +65,28 @@ class Kinematics:
         """UR twist of the TCP (6,) [m/s, rad/s]."""
         twist: Array = self.J @ qd
         twist[:3] += cross(twist[3:], self.lever())
-        return vectors_to_ur(twist)
+        return turned(twist)
 
     def joint_speed(self, twist_ur: ArrayLike) -> Array:
         """Joint speeds that give the TCP this UR twist; damped near singular arms."""
         J = self.tcp_jacobian()
-        twist = vectors_to_ur(np.asarray(twist_ur, dtype=float))
+        twist = turned(twist_ur)
         return np.asarray(J.T @ np.linalg.solve(J @ J.T + IK_DAMPING**2 * np.eye(6), twist))
 
     def inverse(self, pose_ur: ArrayLike, q_near: ArrayLike) -> Array | None:
         """Joint angles (6,) near ``q_near`` that give the TCP this UR pose; None: none were found. Newton's method."""
-        R_wanted, p_wanted = pose_from_ur(pose_ur)
+        R_wanted, p_wanted = from_ur_pose(pose_ur)
         q, saved = np.array(q_near, dtype=float), (self.R.copy(), self.p.copy(), self.J.copy())
         found = None
         for _ in range(IK_STEPS):
             self.update(q)
             error = np.concatenate(
-                [p_wanted - self.p - self.lever(), rotation_vector(R_wanted @ (self.R @ self.R_flange_tcp).T)]
+                [p_wanted - self.p - self.lever(), vector_of(R_wanted @ (self.R @ self.R_flange_tcp).T)]
             )
             if np.abs(error).max() < IK_TOLERANCE:
                 found = q
                 break
-            step = self.joint_speed(vectors_to_ur(error))
+            step = self.joint_speed(turned(error))
             q = q + step * min(1.0, IK_STEP_LIMIT / max(float(np.abs(step).max()), 1e-12))
         self.R[:], self.p[:], self.J[:] = saved
         return found
@@ -95,7 +94,7 @@ class Kinematics:
     def reach(self, pose_ur: ArrayLike, q_near: ArrayLike) -> Array | None:
         """As ``inverse``, also for poses far from ``q_near``, by other postures of the arm; inside the joint limits."""
         near = np.array(q_near, dtype=float)
-        _, p = pose_from_ur(pose_ur)
+        _, p = from_ur_pose(pose_ur)
         pan, turn = np.arctan2(p[1], p[0]), 2.0 * np.pi
         postures = [np.array([pan + side, -1.5, elbow, -1.5, wrist, 0.0]) for side, elbow, wrist in POSTURES]
         for start in (near, *postures):

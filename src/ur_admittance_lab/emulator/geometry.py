@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 
 from ur_admittance.model import RobotModel
 from ur_admittance.model.dh import DenavitHartenberg
-from ur_admittance.model.frames import rotation_from_vector
-from ur_admittance.robots.rtde.ur_base import R_base_urbase
+from ur_admittance_lab.emulator.ur_frames import matrix_of, turned
 
 Array = NDArray[np.float64]
 
@@ -26,7 +25,7 @@ def calibrated(model: RobotModel, seed: int) -> RobotModel:
     rng = np.random.default_rng(seed)
     rotation, position = np.array(model.chain_rotation), np.array(model.chain_position)
     for i in range(1, 6):
-        rotation[i] = rotation[i] @ rotation_from_vector(rng.normal(0.0, TILT, 3))
+        rotation[i] = rotation[i] @ matrix_of(rng.normal(0.0, TILT, 3))
         position[i] += rng.normal(0.0, SHIFT, 3)
     return replace(model, chain_rotation=rotation, chain_position=position)
 
@@ -34,13 +33,13 @@ def calibrated(model: RobotModel, seed: int) -> RobotModel:
 def denavit_hartenberg(model: RobotModel) -> DenavitHartenberg:
     """Rows from the joint axes at q = 0: each x axis is the common normal of two neighbouring joint axes."""
     rotations, positions = model.frames(np.zeros(6))
-    axes, points = rotations[:, :, 2] @ R_base_urbase, positions @ R_base_urbase  # (7, 3), the last is the flange
+    axes, points = turned(rotations[:, :, 2]), turned(positions)  # (7, 3), the last is the flange
     x, origin = np.array([1.0, 0.0, 0.0]), np.zeros(3)  # of the frame that the row starts from
     rows = []
     for i in range(6):
         z, z_next, p_next = axes[i], axes[i + 1], points[i + 1]
         if i == 5:  # the flange is given: turned and moved along the last axis, nothing else
-            x_next, d = R_base_urbase @ rotations[6, :, 0], float(z @ (p_next - origin))
+            x_next, d = turned(rotations[6, :, 0]), float(z @ (p_next - origin))
         else:
             x_next, d = _common_normal(z, origin, z_next, p_next, x)
         foot = origin + d * z

@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from ur_admittance.errors import RobotError, SimulationError, UrAdmittanceError
-from ur_admittance.robots.rtde.versions import CB3_TYPES, Version, check_version, oldest, shown
+from ur_admittance.errors import SimulationError, UrAdmittanceError
 from ur_admittance_lab.emulator import CONSOLE_PORT
+from ur_admittance_lab.emulator.protocol import CB3_TYPES, Version, first_version, is_polyscope_x
 
 USUAL: Version = (5, 12, 2)
 
@@ -108,7 +108,7 @@ def run(
     server.open()
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: setattr(server, "running", False))
-    _say(f"{model} {shown(software)} at {box.rate:g} Hz listens on {host}.")
+    _say(f"{model} {_shown(software)} at {box.rate:g} Hz listens on {host}.")
     try:
         server.run(duration)
     finally:
@@ -142,18 +142,26 @@ def tell(
 def _version(text: str, model: str) -> Version:
     """Empty: the usual one, or the first that has this model."""
     if not text:
-        return (3, 15, 8) if model in CB3_TYPES else max(USUAL, oldest(model, x=False))
+        return (3, 15, 8) if model in CB3_TYPES else max(USUAL, first_version(model, x=False))
     parts = text.split(".")
     if not 2 <= len(parts) <= 3 or not all(part.isdigit() for part in parts):
         raise SimulationError(f"--version {text}: must be like 5.12.2.")
     major, minor, bugfix = ([int(part) for part in parts] + [0])[:3]
     if major not in (3, 5, 10) or (major, minor) < (3, 10):
         raise SimulationError(f"--version {text}: must be 3.10 to 3.15 (CB3), 5.4 and newer, or 10.7 and newer.")
-    try:
-        check_version((major, minor, bugfix), model)
-    except RobotError as error:
-        raise SimulationError(f"--version {text}: {error}") from None
-    return major, minor, bugfix
+    software = (major, minor, bugfix)
+    first = first_version(model, is_polyscope_x(software))
+    if major > 3 and software < first:
+        family = "PolyScope X " if is_polyscope_x(software) else ""
+        usual = first_version("ur5e", is_polyscope_x(software))
+        advice = "update it" if first == usual else "is it another type of arm? Choose the right model"
+        given = f"the robot's software is {family}{_shown(software)}"
+        raise SimulationError(f"--version {text}: {given}, but {model} needs {_shown(first)} or newer: {advice}.")
+    return software
+
+
+def _shown(version: Version) -> str:
+    return ".".join(map(str, version))
 
 
 def main() -> None:

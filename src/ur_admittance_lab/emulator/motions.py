@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance.runtime.braking import slow_down
 from ur_admittance_lab.emulator.motion_limits import PATH_CHECK, SINGULARITY, Cause, ProgramError, check_joints
+from ur_admittance_lab.emulator.ur_frames import matrix_of, vector_of
 
 if TYPE_CHECKING:
     from ur_admittance_lab.emulator.emulated_arm import Arm
@@ -175,13 +175,13 @@ class MoveL(Move):
 
     def begin(self, arm: "Arm") -> float:
         start = arm.commanded.tcp_pose()
-        self._p, self._R = start[:3], rotation_from_vector(start[3:])
+        self._p, self._R = start[:3], matrix_of(start[3:])
         self._line = self.target[:3] - self._p
-        self._turn = rotation_vector(rotation_from_vector(self.target[3:]) @ self._R.T)
+        self._turn = vector_of(matrix_of(self.target[3:]) @ self._R.T)
         return max(float(np.linalg.norm(self._line)), 0.1 * float(np.linalg.norm(self._turn)))
 
     def at(self, arm: "Arm", share: float) -> Array | None:
-        turned = rotation_vector(rotation_from_vector(share * self._turn) @ self._R)
+        turned = vector_of(matrix_of(share * self._turn) @ self._R)
         return arm.commanded.inverse(np.concatenate([self._p + share * self._line, turned]), arm.q_set)
 
 

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from ur_admittance.robots.rtde.ur_base import vectors_to_ur
 from ur_admittance_lab.emulator.running_program import PLAYING
 from ur_admittance_lab.emulator.safety import MODE_IDLE, MODE_POWER_OFF, MODE_RUNNING
+from ur_admittance_lab.emulator.ur_frames import turned
 from ur_admittance_lab.emulator.variables import FREE_BITS, OUTPUTS, REGISTERS
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _motion(box: "Controller") -> dict[str, Callable[[], Any]]:
         return [x / TORQUE_CONSTANT for x in torque()]
 
     def acceleration() -> list[float]:
-        return [float(x) for x in vectors_to_ur(arm.commanded.tcp_jacobian() @ arm.qdd_set)]
+        return _ur(arm.commanded.tcp_jacobian() @ arm.qdd_set)
 
     return {
         "target_q": lambda: arm.q_set.tolist(),
@@ -151,9 +151,8 @@ def _force(box: "Controller") -> float:
 
 
 def _ur(vector: np.ndarray) -> list[float]:
-    """A vector from base_link axes to UR base axes."""
-    x, y, z = vector.tolist()
-    return [-x, -y, z]
+    """A vector or twist from base_link axes to UR base axes."""
+    return [float(x) for x in turned(vector)]
 
 
 def _elbow(box: "Controller") -> tuple[list[float], list[float]]:

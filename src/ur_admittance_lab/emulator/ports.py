@@ -11,11 +11,10 @@ import struct
 import time
 from collections.abc import Callable
 
-from ur_admittance.robots.rtde import wire
-from ur_admittance.robots.rtde.versions import is_polyscope_x
-from ur_admittance_lab.emulator import CONSOLE_PORT, primary
+from ur_admittance_lab.emulator import CONSOLE_PORT, primary, protocol
 from ur_admittance_lab.emulator.dashboard import EMULATOR, answer
 from ur_admittance_lab.emulator.emulated_controller import Controller
+from ur_admittance_lab.emulator.protocol import NOT_FOUND, BadMessage, Kind, Recipe, is_polyscope_x
 from ur_admittance_lab.emulator.urscript.text import Splitter
 from ur_admittance_lab.emulator.variables import OUTPUTS, known
 
@@ -69,84 +68,84 @@ class RtdeConnection(Connection):
     def __init__(self, box: Controller, name: str) -> None:
         super().__init__(box, name)
         self._in = bytearray()
-        self._inputs: dict[int, wire.Recipe] = {}
-        self._output: wire.Recipe | None = None
+        self._inputs: dict[int, Recipe] = {}
+        self._output: Recipe | None = None
         self._every = 1  # cycles between packages
         self._started = False
 
     def feed(self, data: bytes) -> None:
         self._in += data
         try:
-            for kind, payload in wire.split(self._in):
+            for kind, payload in protocol.packets(self._in):
                 try:
                     self._message(kind, payload)
-                except (wire.WireError, struct.error) as error:
+                except (BadMessage, struct.error) as error:
                     self.complain(str(error))
-        except wire.WireError as error:
+        except BadMessage as error:
             self.complain(f"{error}: disconnected")
             self._in.clear()
             self.closing = True
 
     def _message(self, kind: int, payload: bytes) -> None:
-        if kind == wire.DATA_PACKAGE:
+        if kind == Kind.DATA_PACKAGE:
             self._data(payload)
-        elif kind == wire.REQUEST_PROTOCOL_VERSION:
+        elif kind == Kind.REQUEST_PROTOCOL_VERSION:
             if len(payload) != 2:
-                raise wire.WireError(f"protocol version request of {len(payload)} bytes: must be 2")
-            accepted = struct.unpack(">H", payload)[0] == wire.PROTOCOL_VERSION
-            self.out += wire.message(kind, bytes([accepted]))
-        elif kind == wire.GET_CONTROLLER_VERSION:
+                raise BadMessage(f"protocol version request of {len(payload)} bytes: must be 2")
+            accepted = struct.unpack(">H", payload)[0] == protocol.PROTOCOL_VERSION
+            self.out += protocol.packet(kind, bytes([accepted]))
+        elif kind == Kind.GET_URCONTROL_VERSION:
             if is_polyscope_x(self.box.version):  # a robot does so until it is first switched on
-                self.out += wire.text_message("SafetySetup has not been confirmed yet", "emulator")
-            self.out += wire.message(kind, struct.pack(">4I", *self.box.version, 0))
-        elif kind == wire.SETUP_OUTPUTS:
+                self.out += protocol.text_message("SafetySetup has not been confirmed yet", "emulator")
+            self.out += protocol.packet(kind, struct.pack(">4I", *self.box.version, 0))
+        elif kind == Kind.SETUP_OUTPUTS:
             self._setup_outputs(payload)
-        elif kind == wire.SETUP_INPUTS:
+        elif kind == Kind.SETUP_INPUTS:
             self._setup_inputs(payload)
-        elif kind in (wire.START, wire.PAUSE):
-            start = kind == wire.START
+        elif kind in (Kind.START, Kind.PAUSE):
+            start = kind == Kind.START
             possible = not start or self._output is not None
-            self.out += wire.message(kind, bytes([possible]))
+            self.out += protocol.packet(kind, bytes([possible]))
             self._started = start and possible
-        elif kind == wire.TEXT_MESSAGE:
-            self.box.log("message", f"{self.name}: {wire.text_of(payload)!r}")
+        elif kind == Kind.TEXT_MESSAGE:
+            self.box.log("message", f"{self.name}: {protocol.words_in(payload)!r}")
         else:
-            raise wire.WireError(f"unknown message type {kind}")
+            raise BadMessage(f"unknown message type {kind}")
 
     def _setup_outputs(self, payload: bytes) -> None:
         if len(payload) < 8:
-            raise wire.WireError(f"output setup of {len(payload)} bytes: must begin with the frequency")
+            raise BadMessage(f"output setup of {len(payload)} bytes: must begin with the frequency")
         frequency = struct.unpack_from(">d", payload)[0]
         # the guide's limit; UR's own test asks a new controller for 406 names at once
         new = known(OUTPUTS, "control_step", self.box.version)
-        limit = SCRIPT_LIMIT if new else wire.NAMES_LIMIT
-        names = wire.names_of(payload[8:], limit)
-        types = [known(OUTPUTS, name, self.box.version) or wire.NOT_FOUND for name in names]
+        limit = SCRIPT_LIMIT if new else protocol.NAMES_LIMIT
+        names = protocol.names_in(payload[8:], limit)
+        types = [known(OUTPUTS, name, self.box.version) or NOT_FOUND for name in names]
         rate = self.box.rate
-        usable = math.isfinite(frequency) and 0.0 < frequency <= rate and bool(names) and wire.NOT_FOUND not in types
+        usable = math.isfinite(frequency) and 0.0 < frequency <= rate and bool(names) and NOT_FOUND not in types
         self._started = False
-        self._output = wire.Recipe(1, names, types) if usable else None
+        self._output = Recipe(1, names, types) if usable else None
         if usable:
             self._every = max(1, round(rate / frequency))
         else:
             self.complain(f"output setup refused: {frequency} Hz, {', '.join(names)[:200]}")
-        self.out += wire.setup_answer(wire.SETUP_OUTPUTS, int(usable), types)
+        self.out += protocol.setup_answer(Kind.SETUP_OUTPUTS, int(usable), types)
 
     def _setup_inputs(self, payload: bytes) -> None:
-        names = wire.names_of(payload)
+        names = protocol.names_in(payload)
         types, granted = self.box.inputs.types(names, self)
         if granted and len(self._inputs) < RECIPE_LIMIT:
             number = len(self._inputs) + 1
-            self._inputs[number] = wire.Recipe(number, names, types)
+            self._inputs[number] = Recipe(number, names, types)
         else:
             number = 0
             self.complain(f"input setup refused: {', '.join(names)[:200]}")
-        self.out += wire.setup_answer(wire.SETUP_INPUTS, number, types)
+        self.out += protocol.setup_answer(Kind.SETUP_INPUTS, number, types)
 
     def _data(self, payload: bytes) -> None:
         recipe = self._inputs.get(payload[0]) if payload else None
         if recipe is None:
-            raise wire.WireError(f"data package for an unknown recipe ({payload[:1].hex() or 'empty'})")
+            raise BadMessage(f"data package for an unknown recipe ({payload[:1].hex() or 'empty'})")
         self.box.receive(recipe.read(payload[1:]))
 
     def cycle(self) -> None:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from ur_admittance.model import RobotModel
 from ur_admittance.model.dh import DenavitHartenberg
-from ur_admittance.robots.rtde.versions import is_polyscope_x
 from ur_admittance_lab.emulator.geometry import denavit_hartenberg
+from ur_admittance_lab.emulator.protocol import is_polyscope_x
 from ur_admittance_lab.emulator.running_program import PAUSED, PLAYING
 from ur_admittance_lab.emulator.safety import MODE_POWER_OFF, StopKind
 

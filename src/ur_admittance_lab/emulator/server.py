@@ -19,12 +19,11 @@ import sys
 import time
 
 from ur_admittance.errors import SimulationError
-from ur_admittance.robots.rtde.robot_api import PORT as API_PORT
-from ur_admittance.robots.rtde.versions import is_polyscope_x
 from ur_admittance_lab.emulator.api_server import SINCE as API_SINCE
 from ur_admittance_lab.emulator.api_server import ApiConnection
 from ur_admittance_lab.emulator.emulated_controller import Controller
 from ur_admittance_lab.emulator.ports import BACKLOG_LIMIT, KINDS, NOT_ON_X, Connection
+from ur_admittance_lab.emulator.protocol import API_PORT, is_polyscope_x
 
 CLIENTS = 100  # at most, over all ports
 CATCH_UP = 5  # cycles; more could trip the watchdog on a client that had no chance to send

@@ -6,8 +6,7 @@ Source: Universal Robots, Real-Time Data Exchange guide, tables of controller ou
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ur_admittance.robots.rtde.versions import Version, is_polyscope_x
-from ur_admittance.robots.rtde.wire import IN_USE, NOT_FOUND
+from ur_admittance_lab.emulator.protocol import IN_USE, NOT_FOUND, Version, is_polyscope_x
 
 ALWAYS: Version = (0, 0, 0)
 NEVER: Version = (9, 9, 9)  # on a CB3

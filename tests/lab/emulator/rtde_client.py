@@ -5,6 +5,8 @@ import socket
 import struct
 from typing import Any
 
+import numpy as np
+
 from ur_admittance.robots.rtde.wire import HEADER, Recipe, message
 
 
@@ -56,7 +58,8 @@ class Client:
         return answer[0], types
 
     def write(self, number: int, values: dict[str, Any]) -> None:
-        self.socket.sendall(self.inputs[number].package(values))
+        recipe = self.inputs[number]
+        self.socket.sendall(recipe.pack(*(x for name in recipe.names for x in np.ravel(values[name]).tolist())))
 
     def state(self) -> dict[str, Any]:
         while True:

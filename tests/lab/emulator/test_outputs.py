@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from ur_admittance.model import robot_model
-from ur_admittance.robots.rtde.wire import Recipe
+from ur_admittance.robots.rtde import wire
 from ur_admittance.robots.simulated import World
 from ur_admittance_lab.emulator.emulated_controller import Controller
+from ur_admittance_lab.emulator.protocol import Recipe
 from ur_admittance_lab.emulator.variables import OUTPUTS, known
 
 S = np.array([-1.0, -1.0, 1.0])  # base_link to UR base axes
@@ -23,8 +24,8 @@ def test_all_outputs_of_a_version_fit_into_one_package(world: World, version: tu
     box = Controller(world, version)
     box.cycle()
     types = {name: kind for name in OUTPUTS if (kind := known(OUTPUTS, name, version)) is not None}
-    recipe = Recipe(1, list(types), list(types.values()))
-    values = recipe.read(recipe.package(box.values)[4:])
+    recipe = 1, list(types), list(types.values())
+    values = wire.Recipe(*recipe).read(Recipe(*recipe).package(box.values)[4:])
     assert len(values) == 406 or version < (5, 26, 0)  # as many as UR's client library knows
     for name, value in values.items():
         assert np.all(np.isfinite(value)), name

@@ -191,11 +191,12 @@ def test_a_text_message_precedes_the_version(box) -> None:
     connection.feed(wire.message(wire.GET_CONTROLLER_VERSION))
     (text, words), (kind, version) = wire.split(connection.out)
     assert (text, kind, struct.unpack(">4I", version)) == (
-        wire.TEXT_MESSAGE,
+        ord("M"),
         wire.GET_CONTROLLER_VERSION,
         (10, 7, 0, 0),
     )
-    assert wire.text_of(words) == "emulator: SafetySetup has not been confirmed yet"
+    said, source = b"SafetySetup has not been confirmed yet", b"emulator"
+    assert words == bytes([len(said)]) + said + bytes([len(source)]) + source + b"\x01"
 
 
 def test_variables_of_5_23_came_with_10_11() -> None:

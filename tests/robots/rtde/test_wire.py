@@ -25,17 +25,10 @@ ft_raw_wrench payload payload_cog payload_inertia output_int_register_2
 REGISTERS = [f"output_int_register_{i}" for i in range(12, 20)] + [f"output_double_register_{i}" for i in range(12, 20)]
 
 
-def zeros(recipe: Recipe) -> dict[str, object]:
-    return {
-        n: 0 if wire.TYPES[k][1] == 1 else [0] * wire.TYPES[k][1]
-        for n, k in zip(recipe.names, recipe.types, strict=True)
-    }
-
-
 def test_the_default_recipe_of_the_client_library_takes_1180_bytes() -> None:
     names = DEFAULT_5_12.split() + REGISTERS
     recipe = Recipe(1, names, [OUTPUTS[name].kind for name in names])
-    assert len(recipe.package(zeros(recipe))) == 1180
+    assert len(recipe.pack(*[0] * sum(wire.TYPES[kind][1] for kind in recipe.types))) == 1180
 
 
 def test_the_raw_wrench_is_unknown_before_5_9() -> None:
@@ -63,7 +56,7 @@ def test_a_size_smaller_than_the_header_can_never_become_a_message() -> None:
 def test_a_data_package_reads_back_what_was_packed() -> None:
     recipe = Recipe(3, ["input_int_register_0", "external_force_torque"], ["INT32", "VECTOR6D"])
     values = {"input_int_register_0": -7, "external_force_torque": [1.0, 2.0, 3.0, 4.0, 5.0, 6.0]}
-    package = recipe.package(values)
+    package = recipe.pack(-7, *values["external_force_torque"])
     assert package[3] == 3
     assert recipe.read(package[4:]) == values
     with pytest.raises(WireError, match="51 bytes, must be 52"):

@@ -7,17 +7,12 @@ numbers: position [m] and rotation vector [rad]. Converted here and nowhere else
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance.model.frames import rotation_from_vector, rotation_vector
+from ur_admittance.model.frames import rotation_from_vector
 
 Array = NDArray[np.float64]
 
 R_base_urbase: Array = np.diag([-1.0, -1.0, 1.0])  # its own inverse
 SIGNS: Array = np.tile(np.diag(R_base_urbase), 2)  # of twists and wrenches
-
-
-def pose_to_ur(R_base_tcp: Array, p_base_tcp: Array) -> Array:
-    """Pose in base_link -> the six numbers of the UR side."""
-    return np.concatenate([R_base_urbase @ p_base_tcp, rotation_vector(R_base_urbase @ R_base_tcp)])
 
 
 def pose_from_ur(pose: ArrayLike) -> tuple[Array, Array]:

@@ -1,11 +1,11 @@
-"""RTDE messages, protocol version 2, big endian: uint16 size (header included), uint8 type, payload.
+"""RTDE messages as a client needs them, version 2, big endian: uint16 size (header included), uint8 type, payload.
 
 Source: Universal Robots, Real-Time Data Exchange guide.
 """
 
 import struct
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from ur_admittance.errors import RobotError
 
@@ -13,12 +13,10 @@ HEADER = struct.Struct(">HB")
 
 REQUEST_PROTOCOL_VERSION = ord("V")
 GET_CONTROLLER_VERSION = ord("v")
-TEXT_MESSAGE = ord("M")
 DATA_PACKAGE = ord("U")
 SETUP_OUTPUTS = ord("O")
 SETUP_INPUTS = ord("I")
 START = ord("S")
-PAUSE = ord("P")
 
 PROTOCOL_VERSION = 2
 NAMES_LIMIT = 2048  # [bytes] of a list of variable names
@@ -36,14 +34,7 @@ TYPES: Mapping[str, tuple[str, int]] = {
     "VECTOR6INT32": ("i", 6),
     "VECTOR6UINT32": ("I", 6),
 }
-NOT_FOUND = "NOT_FOUND"
 IN_USE = "IN_USE"
-
-
-class Values(Protocol):
-    """Variable name -> number, or a sequence of numbers for a vector."""
-
-    def __getitem__(self, name: str, /) -> Any: ...
 
 
 class WireError(RobotError):
@@ -67,10 +58,10 @@ def split(buffer: bytearray) -> Iterator[tuple[int, bytes]]:
         yield kind, payload
 
 
-def names_of(payload: bytes, limit: int = NAMES_LIMIT) -> list[str]:
+def names_of(payload: bytes) -> list[str]:
     """Names joined by commas; ur_rtde adds a trailing comma, other clients do not."""
-    if len(payload) > limit:
-        raise WireError(f"list of names of {len(payload)} bytes: at most {limit}")
+    if len(payload) > NAMES_LIMIT:
+        raise WireError(f"list of names of {len(payload)} bytes: at most {NAMES_LIMIT}")
     try:
         text = payload.decode("ascii")
     except UnicodeDecodeError:
@@ -112,16 +103,6 @@ class Recipe:
         """A whole data package message with these numbers, in the order of the variables."""
         return self._package.pack(self._package.size, DATA_PACKAGE, self.number, *numbers)
 
-    def package(self, values: Values) -> bytes:
-        """A whole data package message with the present values."""
-        flat: list[Any] = []
-        for name, scalar in zip(self.names, self.scalars, strict=True):
-            if scalar:
-                flat.append(values[name])
-            else:
-                flat.extend(values[name])
-        return self.pack(*flat)
-
     def read(self, payload: bytes) -> dict[str, Any]:
         """Values of a data package whose recipe number has been taken off. WireError for a wrong length."""
         if len(payload) != self.layout.size:
@@ -131,26 +112,3 @@ class Recipe:
             name: next(flat) if scalar else [next(flat) for _ in range(TYPES[kind][1])]
             for name, scalar, kind in zip(self.names, self.scalars, self.types, strict=True)
         }
-
-
-def setup_answer(kind: int, number: int, types: Iterable[str]) -> bytes:
-    """Recipe number (0: refused) and the types joined by commas, without a trailing one."""
-    return message(kind, bytes([number]) + ",".join(types).encode("ascii"))
-
-
-def text_message(text: str, source: str, level: int = 1) -> bytes:
-    """level: 0 exception, 1 error, 2 warning, 3 information."""
-    words, name = text.encode(), source.encode()
-    return message(TEXT_MESSAGE, bytes([len(words)]) + words + bytes([len(name)]) + name + bytes([level]))
-
-
-def text_of(payload: bytes) -> str:
-    """A text message as one readable line, whatever it holds."""
-    try:
-        length = payload[0]
-        text = payload[1 : 1 + length].decode("utf-8", "replace")
-        source_length = payload[1 + length]
-        source = payload[2 + length : 2 + length + source_length].decode("utf-8", "replace")
-    except IndexError:
-        raise WireError("text message: too short for its own lengths") from None
-    return f"{source}: {text}"

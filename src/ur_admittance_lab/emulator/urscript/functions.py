@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance_lab.emulator.motion_limits import ProgramError
 from ur_admittance_lab.emulator.motions import joints_for
+from ur_admittance_lab.emulator.ur_frames import matrix_of, transformed
 from ur_admittance_lab.emulator.urscript.script_values import (
     Array,
     Pose,
@@ -219,14 +219,11 @@ class Functions(SocketFunctions):
         self._program.tell("popup", f"{shown(title)}: {shown(s)}")
 
     def pose_trans(self, p_from: Any, p_from_to: Any) -> Pose:
-        a, b = vector(p_from, "p_from"), vector(p_from_to, "p_from_to")
-        R = rotation_from_vector(a[3:])
-        turn = rotation_vector(R @ rotation_from_vector(b[3:]))
-        return Pose(_list(np.concatenate([a[:3] + R @ b[:3], turn])))
+        return Pose(_list(transformed(vector(p_from, "p_from"), vector(p_from_to, "p_from_to"))))
 
     def pose_inv(self, p_from: Any) -> Pose:
         a = vector(p_from, "p_from")
-        return Pose(_list(np.concatenate([-rotation_from_vector(a[3:]).T @ a[:3], -a[3:]])))
+        return Pose(_list(np.concatenate([-matrix_of(a[3:]).T @ a[:3], -a[3:]])))
 
     def norm(self, a: Any) -> float:
         return math.dist(vector(a, "a", None), [0.0] * len(a)) if isinstance(a, list) else abs(number(a, "a"))
