@@ -6,6 +6,7 @@
 # make package      the distributions, in dist/, and the wheel used from elsewhere with the newest Python
 # make lint    format, types, layers          make bench    the tick next to its peers
 # make docs    the documentation, in site/    make figures  its figures and the numbers of its demonstrations
+# make evidence     every measured figure whose source has changed, again (two hours); evidence-check names them
 #
 # PYTHON=python3.12 make ...   chooses the interpreter for .venv (any Python >= 3.10)
 
@@ -22,7 +23,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 python = $(firstword $(foreach name,python$1 $(wildcard $(HOME)/.pyenv/versions/$1.*/bin/python),\
   $(if $(shell $(name) -c 'import ensurepip, venv; print(1)' 2>/dev/null),$(name))))
 
-.PHONY: demo quick test test-ros test-pythons test-lowest package lint bench docs figures clean
+.PHONY: demo quick test test-ros test-pythons test-lowest package lint bench docs figures evidence evidence-check clean
 
 demo: $(VENV)/.installed
 	$(BIN)/ur-admittance demo
@@ -100,6 +101,12 @@ docs: $(VENV)/.installed-test
 figures: $(VENV)/.installed-test
 	$(BIN)/python docs/mistakes --write
 	$(BIN)/python docs/figures
+
+evidence: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.evidence
+
+evidence-check: $(VENV)/.installed-test
+	$(BIN)/python -m benchmarks.evidence --check
 
 clean:
 	rm -rf $(VENV) $(ROS) $(LOWEST) $(WHEEL) .venv-3.* out build dist site

@@ -4,12 +4,13 @@ python -m benchmarks.footprint --write     -> docs/measured/footprint.json
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from ur_admittance_lab.evidence import keep
 
 RUN_S, JUDGED_S = 25, 15  # the end of the run: what starting and loading cost does not count
 LOOK_S = 0.1
@@ -45,7 +46,7 @@ def main() -> None:
     found = run()
     print(f"run --robot sim: {found['cpu']:.1f} % of a core, {found['memory']:.0f} MB")
     if write:
-        FILE.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        keep(FILE, "loop", found)
 
 
 if __name__ == "__main__":

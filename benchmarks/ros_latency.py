@@ -14,7 +14,6 @@ so both directions of DDS are in it. CPU is that of the node's whole process, fr
 
 import argparse
 import contextlib
-import json
 import os
 import random
 import signal
@@ -24,6 +23,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from ur_admittance_lab.evidence import keep
 
 if TYPE_CHECKING:
     from rclpy.node import Node
@@ -285,7 +286,7 @@ def main() -> None:
         )
     if options.write:
         found |= {"seconds": options.seconds, "cores": os.cpu_count()}
-        (Path(__file__).parents[1] / "docs/measured/ros.json").write_text(json.dumps(found, indent=2) + "\n")
+        keep(Path(__file__).parents[1] / "docs/measured/ros.json", "node", found)
 
 
 if __name__ == "__main__":

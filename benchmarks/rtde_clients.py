@@ -15,7 +15,6 @@ memory     resident and proportional set size of the loop and its helper
 """
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -29,6 +28,7 @@ import numpy as np
 from benchmarks.machine import machine
 from ur_admittance.robots.rtde.states import States
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
+from ur_admittance_lab.evidence import keep
 
 PERIOD = 0.002  # [s]
 PRIORITY = 50  # SCHED_FIFO of every loop, as `run` has it
@@ -206,7 +206,7 @@ def main() -> None:
     if options.write:
         kept = {"machine": machine(), "minutes": options.minutes}
         kept |= {name: asdict(result) for name, result in results.items()}
-        KEPT.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+        keep(KEPT, "client", kept)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 import ur_admittance as ua
 from ur_admittance.core.records import COMMAND, new
 from ur_admittance.runtime.interfaces import Stage
+from ur_admittance_lab.evidence import keep
 from ur_admittance_lab.null_robot import NullRobot
 
 FILE = Path(__file__).resolve().parents[1] / "docs" / "measured" / "stages.json"
@@ -135,7 +136,7 @@ def main() -> None:
     found = measure()
     print(json.dumps(found, indent=2))
     if write:
-        FILE.write_text(json.dumps(found, indent=2) + "\n", encoding="utf-8")
+        keep(FILE, "loop", found)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from ur_admittance_lab.evidence import keep
+
 ROOT = Path(__file__).resolve().parents[1]
 TESTS = ROOT / "tests"
 FIGURES = ROOT / "docs" / "measured" / "guarantees.json"
@@ -83,7 +85,7 @@ def main() -> None:
     tests: dict[str, Any] = {}
     for ros, python in PYTHON.items():
         tests |= measure([name for name in names if name.startswith("ros/") == ros], python)
-    FIGURES.write_text(json.dumps({"tests": dict(sorted(tests.items()))}, indent=1) + "\n", encoding="utf-8")
+    keep(FIGURES, "product", {"tests": dict(sorted(tests.items()))})
 
 
 if __name__ == "__main__":

@@ -11,14 +11,14 @@ Comments, which no reader sees, say where a text comes from:
     <!-- text: realtime.machine --> ... <!-- end -->            words from docs/measured/realtime.json
     12.3<!-- mistakes.bent_path.beside_mm .1f -->               a number from docs/measured/mistakes.json, and its format
     `core/test_law.py::test_of_it`                              a test; what it has measured is added (docs/claims.py)
+
+A figure that was measured on older source (ur_admittance_lab/evidence.py) gets a †, the page a note below.
 """
 
 import argparse
-import json
 import re
 import sys
 from collections.abc import Callable
-from functools import cache
 from itertools import zip_longest
 from pathlib import Path
 from typing import Any
@@ -26,27 +26,18 @@ from typing import Any
 import api
 import claims
 import tables
+from tables import Stale, measured
+
+from ur_admittance_lab.evidence import older
 
 DOCS = Path(__file__).resolve().parent
 ROOT = DOCS.parent
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 START = re.compile(r"(<!-- (table|file|api|text): ([^>]+?) -->)")
 BLOCK = re.compile(START.pattern + r"(?:(.*?)(<!-- end -->))?", re.DOTALL)
-NUMBER = re.compile(r"[-+.\w]*(<!-- (\w+(?:\.\w+)+)(?: (\S+))? -->)")
+NUMBER = re.compile(r"[-+.\w]*(<!-- (\w+(?:\.\w+)+)(?: (\S+))? -->)†?")
+NOTE = re.compile(r"\n+<!-- older -->.*?<!-- end older -->\n", re.DOTALL)
 LANGUAGES = {".py": "python", ".txt": "text", ".json": "json"}
-
-
-class Stale(Exception):
-    """A source that does not exist, or a comment that is not understood."""
-
-
-@cache
-def measured(file: str) -> Any:
-    places = (DOCS / "measured" / f"{file}.json", DOCS / "assets" / file / f"{file}.json")
-    found = [place for place in places if place.exists()]
-    if not found:
-        raise Stale(f"{places[0].relative_to(ROOT)} does not exist")
-    return json.loads(found[0].read_text(encoding="utf-8"))
 
 
 def value(name: str) -> Any:
@@ -63,7 +54,24 @@ def value(name: str) -> Any:
 def number(match: re.Match[str]) -> str:
     found, form = value(match[2]), match[3]
     shown = format(found, form) if form else (f"{found:.3g}" if isinstance(found, float) else str(found))
-    return re.sub(r"^-(?=[0.]+$)", "", shown) + match[1]  # no "-0.0"
+    return re.sub(r"^-(?=[0.]+$)", "", shown) + match[1] + mark(match[2].partition(".")[0])  # no "-0.0"
+
+
+def mark(file: str) -> str:
+    """† behind a figure that was measured on older source; the note below the page says which."""
+    return "†" if older(measured(file)) else ""
+
+
+def told(match: re.Match[str]) -> str:
+    text = claims.told(match)
+    return text.replace("<!-- end -->", mark("guarantees") + "<!-- end -->") if "<!-- end -->" in text else text
+
+
+def note() -> str:
+    """Which of the quoted figures are older than the source; empty: none."""
+    dated = [f"`{file}` ({why})" for file in sorted(tables.QUOTED) if (why := older(measured(file)))]
+    words = f"† Measured on older source: {', '.join(dated)}."
+    return f"\n\n<!-- older -->\n\n{words}\n\n<!-- end older -->\n" if dated else "\n"
 
 
 def table(name: str) -> str:
@@ -74,6 +82,8 @@ def table(name: str) -> str:
 
 def file(path: str) -> str:
     source = ROOT / path
+    if source.parent == DOCS / "measured":
+        measured(source.stem)  # of the same run
     if not source.is_file():
         raise Stale(f"{path} does not exist")
     return f"```{LANGUAGES[source.suffix]}\n{source.read_text(encoding='utf-8').strip()}\n```"
@@ -90,11 +100,13 @@ def block(match: re.Match[str]) -> str:
 
 
 # Blocks come last: they change the numbers of the lines below.
-QUOTES = ((NUMBER, number), (claims.TOLD, claims.told), (BLOCK, block))
+QUOTES = ((NUMBER, number), (claims.TOLD, told), (BLOCK, block))
 
 
 def rendered(page: str) -> str:
     """The page with everything that it quotes brought up to date."""
+    page = NOTE.sub("\n", page)
+    tables.QUOTED.clear()
     for pattern, quote in QUOTES:
 
         def located(match: re.Match[str], quote: Callable[[re.Match[str]], str] = quote, page: str = page) -> str:
@@ -105,7 +117,7 @@ def rendered(page: str) -> str:
                 raise Stale(f"{page.count(chr(10), 0, match.start()) + 1}: {what}") from None
 
         page = pattern.sub(located, page)
-    return page
+    return page.rstrip("\n") + note()
 
 
 def problem(old: str) -> str:

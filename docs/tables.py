@@ -3,10 +3,30 @@
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 DOCS = Path(__file__).resolve().parent
+QUOTED: set[str] = set()  # files of measured figures that the page in hand quotes
+
+
+class Stale(Exception):
+    """A source that does not exist, or a comment that is not understood."""
+
+
+def measured(file: str) -> Any:
+    QUOTED.add(file)
+    return _measured(file)
+
+
+@cache
+def _measured(file: str) -> Any:
+    places = (DOCS / "measured" / f"{file}.json", DOCS / "assets" / file / f"{file}.json")
+    found = [place for place in places if place.exists()]
+    if not found:
+        raise Stale(f"{places[0].relative_to(DOCS.parent)} does not exist")
+    return json.loads(found[0].read_text(encoding="utf-8"))
 
 
 def cell(text: Any) -> str:
@@ -193,7 +213,7 @@ def families() -> str:
 
 def campaign() -> str:
     """Findings of the long campaign: checks that failed anywhere, one column per family."""
-    result = json.loads((DOCS / "measured" / "campaign.json").read_text())
+    result = measured("campaign")
     names = list(result["episodes"])
     body = []
     for check, row in result["checks"].items():
@@ -210,13 +230,13 @@ def campaign() -> str:
 
 def driver() -> str:
     """The node beside the driver: the worst of all generations, one column per output."""
-    measured = json.loads((DOCS / "measured" / "driver.json").read_text())
+    table = measured("driver")
     outputs = ("trajectory", "velocity")
     body = []
-    for case in dict.fromkeys(row["case"] for row in measured):
+    for case in dict.fromkeys(row["case"] for row in table):
         cells = []
         for output in outputs:
-            found = [row for row in measured if (row["case"], row["output"]) == (case, output)]
+            found = [row for row in table if (row["case"], row["output"]) == (case, output)]
             cells.append(_worst(found) if found else "")
         body.append([case, *cells])
     return rows(["what happens", *(f"`{output}`" for output in outputs)], body)
@@ -224,6 +244,7 @@ def driver() -> str:
 
 def contact() -> str:
     """Every case next to plain admittance, as `python -m benchmarks.contact` has written it."""
+    measured("contact")  # of the same run
     return (DOCS / "assets" / "contact" / "contact_table.txt").read_text(encoding="utf-8")
 
 

@@ -22,6 +22,7 @@ from benchmarks.contact import boundary, cases
 from benchmarks.contact.cases import HEAVY_FILTER, PLAIN, PLAIN_SEEDS, Row, outcome
 from ur_admittance.analysis.axis_loop import loop_of
 from ur_admittance.params import Parameters
+from ur_admittance_lab.evidence import keep
 from ur_admittance_lab.stability.stability_map import save
 
 FULL = {"seeds": 5, "starts": 100, "minutes": 10.0}
@@ -119,7 +120,7 @@ def figure() -> Figure:
 def write(result: dict[str, Any], folder: Path) -> list[Path]:
     """The table, in Markdown, its numbers by case and figure, and the pictures."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "contact.json").write_text(json.dumps(numbers(result), indent=1) + "\n", encoding="utf-8")
+    keep(folder / "contact.json", "core", numbers(result))
     (folder / "contact_table.txt").write_text(markdown(result), encoding="utf-8")
     figure().savefig(folder / "bounce.svg")
     defaults = Parameters().changed({"robot.response_time": 0.0164})

@@ -7,7 +7,6 @@ python -m benchmarks.loop --write         also docs/measured/realtime.{json,txt}
 
 import argparse
 import datetime
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -15,6 +14,7 @@ from typing import Any
 from benchmarks.loop.steps import all_steps
 from benchmarks.loop.variants import VARIANTS, measure
 from benchmarks.machine import machine
+from ur_admittance_lab.evidence import keep
 
 MEASURED = Path(__file__).resolve().parents[2] / "docs" / "measured"
 
@@ -62,7 +62,7 @@ def main() -> int:
     }
     print(table(result))
     if arguments.write:
-        (MEASURED / "realtime.json").write_text(json.dumps(result, indent=2) + "\n")
+        keep(MEASURED / "realtime.json", "loop", result)
         (MEASURED / "realtime.txt").write_text(table(result) + "\n")
     return 0
 

@@ -31,6 +31,7 @@ from benchmarks.tick.footprint import cold_and_cached, footprint
 from benchmarks.tick.kdl import KdlProcess
 from benchmarks.tick.workload import Array, Missing, Workload
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance_lab.evidence import keep
 from ur_admittance_lab.speed import percentiles
 
 FILE = Path(__file__).parents[2] / "docs" / "measured" / "tick.json"
@@ -241,7 +242,7 @@ def main() -> int:
         _say("")
     print(json.dumps(result, indent=2) if arguments.json else table(result))
     if arguments.write:
-        FILE.write_text(json.dumps(kept(result), indent=1) + "\n", encoding="utf-8")
+        keep(FILE, "core", kept(result))
     return 0
 
 

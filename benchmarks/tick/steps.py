@@ -25,6 +25,7 @@ from benchmarks.tick.workload import circling
 from ur_admittance.core.records import Request
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import UrAdmittanceError
+from ur_admittance_lab.evidence import keep
 
 FILE = Path(__file__).parents[2] / "docs" / "measured" / "tick_steps.json"
 CYCLES, ROUNDS = 500, 200
@@ -75,7 +76,7 @@ def main() -> None:
     result: dict[str, Any] = {"date": datetime.date.today().isoformat(), "machine": machine(), "us": measure()}
     print(json.dumps(result, indent=1))
     if write:
-        FILE.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        keep(FILE, "core", result)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from ur_admittance_lab.evidence import keep, older
+
 DOCS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(DOCS))
 
@@ -39,6 +41,9 @@ def main(arguments: list[str]) -> int:
     wanted = [name for name in arguments if not name.startswith("-")] or list(DEMONSTRATIONS)
     stored = DOCS / "measured" / "mistakes.json"
     numbers = json.loads(stored.read_text()) if stored.exists() else {}
+    if write and wanted != list(DEMONSTRATIONS) and older(numbers):
+        print(f"{stored.name} is of an older core: measure all of it", file=sys.stderr)
+        return 2
     for name in wanted:
         if name not in DEMONSTRATIONS:
             print(f"{name}: no such demonstration; there are {', '.join(DEMONSTRATIONS)}", file=sys.stderr)
@@ -50,9 +55,7 @@ def main(arguments: list[str]) -> int:
             save(figure, f"mistake_{name}")
     if write:
         stored.parent.mkdir(exist_ok=True)
-        stored.write_text(
-            json.dumps({name: numbers[name] for name in DEMONSTRATIONS if name in numbers}, indent=2) + "\n"
-        )
+        keep(stored, "core", {name: numbers[name] for name in DEMONSTRATIONS if name in numbers})
     return 0
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 
+from ur_admittance_lab.evidence import keep
+
 DOCS = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(DOCS))
 
@@ -62,7 +64,7 @@ def main():
         }
     print(json.dumps(result, indent=2))
     if "--write" in sys.argv:
-        (DOCS / "measured" / "typical.json").write_text(json.dumps(result, indent=2) + "\n")
+        keep(DOCS / "measured" / "typical.json", "core", result)
 
 
 if __name__ == "__main__":

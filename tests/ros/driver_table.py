@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from ur_admittance_lab.driver.generations import generation
+from ur_admittance_lab.evidence import stamp
 
 from . import interfaces
 from .client import Client
@@ -148,7 +149,8 @@ def main():
 def write(path, rows):
     """These rows take the place of those of the same driver, output and case."""
     kept = {key(row): row for row in (json.loads(path.read_text()) if path.exists() else [])}
-    kept |= {key(row): {name: rounded(value) for name, value in row.items()} for row in rows}
+    measured_on = {"evidence": stamp("node")}
+    kept |= {key(row): {name: rounded(value) for name, value in row.items()} | measured_on for row in rows}
     path.write_text("[\n" + ",\n".join(json.dumps(row) for row in kept.values()) + "\n]\n")
 
 

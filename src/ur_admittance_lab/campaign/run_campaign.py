@@ -20,6 +20,7 @@ from ur_admittance_lab.campaign.status_checks import status
 from ur_admittance_lab.campaign.view import Reading, View
 from ur_admittance_lab.episodes import Case, Trace, simulate
 from ur_admittance_lab.episodes.record_case import record_case
+from ur_admittance_lab.evidence import stamp
 
 BATCH = 40  # episodes drawn at once: a few seconds of work that Ctrl-C may lose
 EXAMPLES = 3  # findings of one family and check that are kept as recordings
@@ -188,6 +189,7 @@ class Campaign:
         for (family, name), number in self.stops.items():
             stops[family][name] = number
         return {
+            "evidence": stamp("campaign"),
             "episodes": dict(self.runs),
             "cycles": self.cycles,
             "family_cycles": dict(self.family_cycles),
