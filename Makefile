@@ -50,7 +50,7 @@ test-ros: $(ROS)/.tried
 
 COMPILE := $(BIN)/ur-admittance sim push --json >/dev/null # outside the time limits of the tests, and once for all workers
 RUN_TESTS := $(BIN)/python scripts/run_tests.py
-FILES := -n 3 --dist loadfile
+FILES := -n 3 --dist loadfile --no-loadscope-reorder # in their order: files with few tests are not short
 CROWD := -m 'not realtime'
 ROS_TESTS := tests/ros tests/robots/test_contract.py -k ros
 # Nodes in processes of their own over DDS on this machine. A sourced ROS installation would mix with the wheels.

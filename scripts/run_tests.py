@@ -62,7 +62,7 @@ def stage(parts: list[tuple[str, str]]) -> list[tuple[int, list[str]] | None]:
 
 def main(arguments: list[str]) -> int:
     stages = split(arguments)
-    if any(len(stage) % 2 or not stage for stage in stages):  # before minutes of tests, not after it
+    if any(len(stage) % 2 for stage in stages):  # before minutes of tests, not after it
         sys.exit("run_tests.py: every PYTEST needs its ARGUMENTS, as one word: quote them")
     passed, second, failed = 0, [], []
     for given in stages:
@@ -86,10 +86,11 @@ def main(arguments: list[str]) -> int:
 
 
 def split(arguments: list[str]) -> list[list[str]]:
+    """At each `then`."""
     stages: list[list[str]] = [[]]
     for word in arguments:
         stages.append([]) if word == "then" else stages[-1].append(word)
-    return stages
+    return [stage for stage in stages if stage]
 
 
 def say(*lines: str) -> None:

@@ -6,6 +6,7 @@ The steps of rosidl without CMake: definition -> IDL -> type hash -> C structs -
 Only what the tests use is defined here; a ROS installation brings the real ones.
 """
 
+import fcntl
 import hashlib
 import json
 import os
@@ -54,10 +55,13 @@ def folder() -> Path:
     """Where the messages of this Python are: kept between runs, as they take 10 s to build."""
     key = hashlib.sha256(Path(__file__).read_bytes() + sys.version.encode() + sys.prefix.encode()).hexdigest()[:12]
     found = Path(tempfile.gettempdir()) / f"ur_admittance_interfaces_{os.getuid()}_{key}"
-    if not (found / "complete").exists():
-        for package in DEFINITIONS:
-            build(package, found)
-        (found / "complete").touch()
+    found.mkdir(exist_ok=True)
+    with (found / "lock").open("w") as lock:  # workers that run beside each other
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (found / "complete").exists():
+            for package in DEFINITIONS:
+                build(package, found)
+            (found / "complete").touch()
     return found
 
 

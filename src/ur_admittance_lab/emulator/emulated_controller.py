@@ -64,6 +64,7 @@ class Controller:
         self.commands = 0  # streamed since the start
         self._arrived = 0
         self.late_cycles = 0
+        self.pace = 1.0  # robot seconds per real second
         self.cut_request = 0.0  # [s] for which the network is to be dead
         self.drop_request = False
         self._push_ends = -1.0
@@ -219,6 +220,11 @@ class Controller:
         if not 0 <= number < DIGITAL_INPUTS:
             raise ValueError
         self.digital_inputs = self.digital_inputs & ~(1 << number) | on << number
+
+    def set_pace(self, pace: float) -> None:
+        if not 0.01 <= pace <= 10.0:
+            raise ValueError
+        self.pace = pace
 
     def request_cut(self, seconds: float) -> None:
         """No bytes in or out for a while; arm, program and watchdog go on."""

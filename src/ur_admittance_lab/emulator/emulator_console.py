@@ -21,7 +21,7 @@ def obey(box: Controller, command: str) -> str:
 HELP = (
     "protective stop | emergency stop | emergency release | safeguard stop | safeguard release | slider 0..1 | "
     "push fx fy fz tx ty tz [seconds] | let go | local control | remote control | unlock delay SECONDS | "
-    "digital input 0..17 on/off | first watchdog on/off | "
+    "digital input 0..17 on/off | first watchdog on/off | pace 0.01..10 | "
     "cut SECONDS | drop | reset | incident | mark TEXT | trace | counters | state | help"
 )
 
@@ -57,6 +57,8 @@ def _around(box: Controller, words: list[str]) -> str:
         box.program.keeps_first_watchdog = words[2] == "on"
     elif words[:2] == ["unlock", "delay"]:
         safety.unlock_delay = float(words[2])
+    elif words[0] == "pace":
+        box.set_pace(float(words[1]))
     elif words[0] == "cut":
         box.request_cut(float(words[1]))
     elif words[0] == "mark":

@@ -6,7 +6,7 @@ select() waits for bytes until the next deadline. Late cycles are made up for, a
 a longer pause the schedule moves on: robot time then has a gap against real time, never in its own stamps.
 With ``patience`` the schedule waits up to that long for a late streamed command, once: on a busy machine robot time
 then runs slower than real time, but a client that keeps up with robot time sees no lost cycle. With ``pace`` 0.5 robot
-time runs at half speed throughout.
+time runs at half speed; with patience and more than the machine can do, as fast as emulator and client are.
 A connection may cost SHARE of the time. One that has cost more, by BURST, is heard again when enough time has passed,
 and one that does not read its answers when it has read them; until then its bytes wait in its own socket. So a client
 that floods a port slows down itself, not the arm and not the others.
@@ -38,7 +38,8 @@ class Server:
     def __init__(
         self, box: Controller, host: str, patience: float = 0.0, pace: float = 1.0, api_port: int = API_PORT
     ) -> None:
-        self.box, self.host, self.patience, self.pace, self.api_port = box, host, patience, pace, api_port
+        self.box, self.host, self.patience, self.api_port = box, host, patience, api_port
+        box.pace = pace
         self._listeners: dict[socket.socket, type[Connection]] = {}
         self._clients: dict[socket.socket, Connection] = {}
         self.running = True
@@ -79,9 +80,9 @@ class Server:
         """Until ``running`` is False or ``duration`` [s] is over."""
         if sys.platform.startswith("linux"):
             ctypes.CDLL(None).prctl(PR_SET_TIMERSLACK, ctypes.c_ulong(1), 0, 0, 0)
-        period = self.box.period / self.pace  # [s] real time
         start = deadline = time.monotonic()
         while self.running and (duration is None or time.monotonic() - start < duration):
+            period = self.box.period / self.box.pace  # [s] real time
             deadline = self._cycles_due(deadline, period)
             self._serve(deadline)
             self.running = self.running and not self.box.shutdown

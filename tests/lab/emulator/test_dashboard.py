@@ -78,3 +78,13 @@ def test_telling_it_what_it_does_not_know_is_an_exit_code(emulator: EmulatorProc
         done = subprocess.run(line, capture_output=True, text=True, check=False, timeout=60)
         assert done.returncode == code
         assert words in done.stdout + done.stderr
+
+
+def test_the_pace_is_changed_while_it_runs(emulator: EmulatorProcess) -> None:
+    with emulator.hurried(0.1):
+        begin, first = time.monotonic(), emulator.ask("state")["time"]
+        time.sleep(0.3)
+        passed = emulator.ask("state")["time"] - first
+        assert 0.0 < passed <= 0.1 * (time.monotonic() - begin) + 0.01
+    assert [emulator.tell(f"pace {pace}") for pace in ("4", "1")] == ["ok", "ok"]
+    assert all(emulator.tell(f"pace {pace}").startswith("error") for pace in ("0", "11", "nan", "fast"))

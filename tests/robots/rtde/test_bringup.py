@@ -151,11 +151,12 @@ def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, 
 @pytest.mark.timeout(240)
 def test_a_step_done_again_changes_the_configuration(robot, out: Path) -> None:
     assert load_parameters(out).sensor.source == ""
-    person = Person(robot, out, "--from", "calibration", "--poses", "6")
-    person.until("9 of 10", confident(robot))
-    person.until(r"emergency stop\? .*> ")
-    person.answer("q")
-    assert person.ended() == 0, person.said
+    with robot.hurried():
+        person = Person(robot, out, "--from", "calibration", "--poses", "6")
+        person.until("9 of 10", confident(robot))
+        person.until(r"emergency stop\? .*> ")
+        person.answer("q")
+        assert person.ended() == 0, person.said
     assert load_report(out).entries["calibration"].state == "done"
     assert "motion" not in load_report(out).entries
     parameters = load_parameters(out)

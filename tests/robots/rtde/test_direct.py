@@ -13,7 +13,7 @@ import pytest
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
-from ur_admittance.robots.rtde import ended
+from ur_admittance.robots.rtde import direct_link, ended
 from ur_admittance.robots.rtde.direct_link import INPUTS, SPEED, DirectLink
 from ur_admittance.robots.rtde.rtde_checks import SCRIPT_PORT
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
@@ -191,7 +191,8 @@ def test_a_second_client_is_told_who_has_the_registers(emulator):
     link.close()
 
 
-def test_a_program_that_does_not_start_is_explained(emulator):
+def test_a_program_that_does_not_start_is_explained(emulator, monkeypatch):
+    monkeypatch.setattr(direct_link, "START_TIME", 1.0)
     emulator.tell("local control")
     with pytest.raises(RobotError, match="does not start the control program: it is in local control"):
         DirectLink(emulator.host, VERSION, RtdeSettings(client="direct"))
