@@ -150,11 +150,11 @@ class Question:
     def available(self) -> bool:
         return bool(self._client.service_is_ready())
 
-    def send(self, request: Any = None) -> None:
+    def send(self) -> None:
         """An earlier question is forgotten."""
         handle = self._client.handle
         with handle:
-            self._number = handle.send_request(request or self._kind.Request())
+            self._number = handle.send_request(self._kind.Request())
 
     @property
     def waiting(self) -> bool:
@@ -177,12 +177,12 @@ class Question:
                 return response
         return None
 
-    def ask(self, timeout: float, request: Any = None) -> Any:
+    def ask(self, timeout: float) -> Any:
         """The answer, or None when there is no such service or no answer in time [s]."""
         end = time.monotonic() + timeout
         if not self.available():
             return None
-        self.send(request)
+        self.send()
         while True:
             found = self.answer()
             if found is not None or time.monotonic() > end:

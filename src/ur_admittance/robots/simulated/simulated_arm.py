@@ -9,9 +9,8 @@ from ur_admittance.first_start import SIMULATION, in_words, prepare
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.operate import Operation, operate
-from ur_admittance.robots.simulated.devices import NOISE, SERVO, Tool
+from ur_admittance.robots.simulated.devices import NOISE, SERVO, TOOLS, Tool
 from ur_admittance.robots.simulated.interactive_world import InteractiveWorld
-from ur_admittance.robots.simulated.practice_tools import TOOLS
 from ur_admittance.robots.simulated.second import SECOND
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.robots.simulated.world import World
