@@ -1,10 +1,11 @@
-"""What a program gives to a constructor or a function, checked at the door: a wrong kind, length or value is refused in
-one sentence that names it, instead of failing somewhere in the depths."""
+"""What a program gives to a constructor or a function, and a person to an option, checked at the door: a wrong kind,
+length or value is refused in one sentence that names it, instead of failing somewhere in the depths."""
 
 import math
 import os
 import reprlib
 from collections.abc import Iterable
+from dataclasses import dataclass
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any
@@ -95,3 +96,43 @@ def file(name: str, given: Any, error: Error = ParameterError) -> Path:
 def address(name: str, given: Any, example: str, error: Error) -> None:
     if not isinstance(given, str) or not given.strip():
         raise error(f"{name} = {_shown(given)}: must be a text such as {example!r}.")
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Of an option: from low to high, both included; NaN and infinity are outside of any."""
+
+    low: float
+    high: float
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.low:.10g}..{self.high:.10g} {self.unit}".rstrip()
+
+    def read(self, name: str, given: Any) -> Any:
+        """The number, as it was given or out of a text. ParameterError: it is none, or out of bounds."""
+        try:
+            value = float(given) if isinstance(given, str) else given
+            inside = not isinstance(value, bool) and math.isfinite(value) and self.low <= value <= self.high
+        except (TypeError, ValueError, OverflowError):
+            inside = False
+        if not inside:
+            unit = f" {self.unit}" if self.unit else ""
+            words = f"{given:g}" if isinstance(given, float) else given
+            raise ParameterError(f"{name} {words}: must be a number from {self.low:.10g} to {self.high:.10g}{unit}.")
+        return value
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of these words."""
+
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "|".join(self.words)
+
+    def read(self, name: str, given: Any) -> str:
+        if given not in self.words:
+            raise ParameterError(f"{name} {given}: must be one of {', '.join(self.words)}.")
+        return str(given)

@@ -124,7 +124,7 @@ def demo(shared_demo):
 
 BARE_LOOP = """
 import contextlib, sys
-from ur_admittance.robots.operate import operate
+from ur_admittance.robots.operate import Operation, operate
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
@@ -135,7 +135,7 @@ controller = AdmittanceController(arm, Parameters())
 controller.configure()
 beside = lambda: contextlib.nullcontext(print("ready", flush=True))
 robot, clock = NullRobot(model=arm), RealTimeClock(500.0)
-operate(controller, robot, clock, model=arm.name, name=sys.argv[1], priority=None, beside=beside)
+operate(controller, robot, clock, Operation(arm.name, sys.argv[1], priority=None, beside=beside))
 """
 
 

@@ -14,7 +14,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of, loop_of_record
+from ur_admittance.analysis.axis_loop import Loop, loop_of, loop_of_record
 from ur_admittance.analysis.compliance import edge_of_stability, impedance, passive_up_to
 from ur_admittance.analysis.held import lightest_mass
 from ur_admittance.params import Parameters
@@ -90,9 +90,9 @@ def margin_of_record(params: np.void) -> Margin:
     return replace(found, axis=axes[found.axis])
 
 
-def margin(parameters: Parameters, arm: Arm | None = None) -> Margin:
+def margin(parameters: Parameters) -> Margin:
     """The weakest compliant translation axis (all of them when none is compliant). Remembers its answers."""
     enabled = parameters.admittance.enabled_axes
     axes = [i for i in range(3) if enabled[i]] or [0, 1, 2]
-    found = _weakest(tuple(loop_of(parameters, i, arm) for i in axes), parameters.robot.response_time == 0.0)
+    found = _weakest(tuple(loop_of(parameters, i) for i in axes), parameters.robot.response_time == 0.0)
     return replace(found, axis=axes[found.axis])

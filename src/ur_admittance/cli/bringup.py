@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.bounds import Bounds
 from ur_admittance.cli.options import ClientOption, SensorOption, check_output, within
 from ur_admittance.errors import CalibrationError
+from ur_admittance.given import Bounds
 from ur_admittance.outputs import PARAMETERS
 
 if TYPE_CHECKING:

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.bounds import Bounds
 from ur_admittance.cli.group import Group
 from ur_admittance.cli.options import (
     MovingOptions,
@@ -16,6 +15,7 @@ from ur_admittance.cli.options import (
     shared_options,
     within,
 )
+from ur_admittance.given import Bounds
 from ur_admittance.outputs import PARAMETERS, PICTURES
 
 if TYPE_CHECKING:

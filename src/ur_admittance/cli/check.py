@@ -5,7 +5,6 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.bounds import Bounds
 from ur_admittance.cli.options import (
     ArmOptions,
     ClientOption,
@@ -13,6 +12,7 @@ from ur_admittance.cli.options import (
     shared_options,
     within,
 )
+from ur_admittance.given import Bounds
 from ur_admittance.runtime.registry import DEFAULT_NAME
 
 

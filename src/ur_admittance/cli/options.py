@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.bounds import Bounds
 from ur_admittance.errors import ParameterError, RobotError
+from ur_admittance.given import Bounds
 from ur_admittance.outputs import RECORDINGS, refusal
 
 if TYPE_CHECKING:

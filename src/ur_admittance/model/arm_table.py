@@ -64,8 +64,8 @@ def flange_distance(model: RobotModel, other: RobotModel) -> float:
     return distance if np.isfinite(distance) else math.inf
 
 
-def nearest_model(model: RobotModel, tolerance: float = CALIBRATION) -> str:
-    """Name of the UR type with the same kinematics up to ``tolerance`` [m], as calibration moves them; for an arm that
+def nearest_model(model: RobotModel) -> str:
+    """Name of the UR type with the same kinematics, as far as calibration moves them; for an arm that
     is none of them its own name. A description may call every type "ur"."""
 
     def distance(name: str) -> float:
@@ -73,8 +73,8 @@ def nearest_model(model: RobotModel, tolerance: float = CALIBRATION) -> str:
 
     own = model.name.lower()
     names = sorted(MODEL_NAMES, key=lambda name: (distance(name), name != own))
-    best = own if own in MODEL_NAMES and distance(own) <= tolerance else names[0]
-    return best if distance(best) <= tolerance else model.name
+    best = own if own in MODEL_NAMES and distance(own) <= CALIBRATION else names[0]
+    return best if distance(best) <= CALIBRATION else model.name
 
 
 def _from_entry(name: str, entry: Mapping[str, Any]) -> RobotModel:

@@ -84,14 +84,14 @@ def rotation_from_vector(vector: ArrayLike) -> Array:
     return rotation
 
 
-def is_rotation(matrix: ArrayLike, tolerance: float = ROTATION_TOLERANCE) -> bool:
-    """3 x 3, R R^T = 1 to within ``tolerance`` in every entry, and right-handed."""
+def is_rotation(matrix: ArrayLike) -> bool:
+    """3 x 3, R R^T = 1 to within ROTATION_TOLERANCE in every entry, and right-handed."""
     R = np.asarray(matrix, dtype=float)
     if R.shape != (3, 3) or not np.isfinite(R).all():
         return False
     if np.abs(R).max() > 2.0:  # nothing that could overflow below
         return False
-    return bool(np.abs(R @ R.T - np.eye(3)).max() <= tolerance and np.linalg.det(R) > 0.0)
+    return bool(np.abs(R @ R.T - np.eye(3)).max() <= ROTATION_TOLERANCE and np.linalg.det(R) > 0.0)
 
 
 def frame_with_z_along(axis: Array) -> Array:

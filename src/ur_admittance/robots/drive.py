@@ -11,7 +11,7 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import LogError, LoopError
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.robots.connect import check_accept
-from ur_admittance.robots.operate import operate
+from ur_admittance.robots.operate import Operation, operate
 from ur_admittance.robots.rtde.real_arm import drive_rtde
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.runtime import loop, registry
@@ -64,7 +64,7 @@ def run(
         controller.activate(accept_load="load" in accept)
     clock, model = robot.clock(), controller.model.name
     if not isinstance(clock, LockstepClock):
-        return operate(controller, robot, clock, model=model, **options)
+        return operate(controller, robot, clock, Operation(model, **options))
     recorder = None if path is None else Recorder(path, model=model, rate=1.0 / clock.period)
     try:
         with nullcontext() if recorder is None else closing(recorder):

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,53 +21,49 @@ from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
 LOOP_PRIORITY = 50  # SCHED_FIFO; below the kernel's own threads, above everything else
 
 
-def operate(
-    controller: Controller,
-    robot: Robot,
-    clock: Clock,
-    *,
-    model: str,
-    name: str | None = registry.DEFAULT_NAME,
-    log: Path | None = None,
-    handlers: dict[str, Handler] | None = None,
-    publishers: Sequence[Publisher] = (),
-    on_tick: OnTick | None = None,
-    stages: Sequence[Stage] = (),
-    duration: float | None = None,
-    priority: int | None = LOOP_PRIORITY,
-    say: Callable[[str], None] = lambda text: None,
-    beside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext,
-) -> LoopReport:
-    """Run until `duration` [s] is over or a signal comes. The robot is connected, the controller configured.
+@dataclass(frozen=True)
+class Operation:
+    """How it is operated; the defaults: seen by others, recorded nowhere, until a signal comes."""
 
-    name: under which other processes see and ask it, None: they do not, and nothing is recorded; publishers: told of
-    every cycle, besides the telemetry; stages: in front of the law and behind it; priority: of real-time scheduling
-    with locked memory, None: ask for neither; say: told what was obtained; beside: processes that watch, started once
-    the telemetry exists (status line, page).
-    """
+    model: str  # name of the arm
+    name: str | None = registry.DEFAULT_NAME  # under which others see and ask it; None: not at all, nothing is recorded
+    log: Path | None = None  # new file to record to
+    handlers: dict[str, Handler] | None = None  # of further messages
+    publishers: Sequence[Publisher] = ()  # told of every cycle, besides the telemetry
+    on_tick: OnTick | None = None
+    stages: Sequence[Stage] = ()  # in front of the law and behind it
+    duration: float | None = None  # [s]
+    priority: int | None = LOOP_PRIORITY  # of real-time scheduling with locked memory; None: ask for neither
+    say: Callable[[str], None] = lambda text: None  # told what was obtained
+    # processes that watch, started once the telemetry exists (status line, page)
+    beside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext
+
+
+def operate(controller: Controller, robot: Robot, clock: Clock, how: Operation) -> LoopReport:
+    """Run until the duration is over or a signal comes. The robot is connected, the controller configured."""
     problem = ""  # of the recording
 
     def finish(recorder: Any) -> None:
         nonlocal problem
         problem = recorder.finish()
-        say(problem or f"recorded to {log}")
+        how.say(problem or f"recorded to {how.log}")
 
     try:
         with contextlib.ExitStack() as stack:
             last = stack.enter_context(contextlib.ExitStack())  # after the telemetry: then the file is complete
-            told, mailbox = [*publishers], None
-            if name is not None:
-                told.insert(0, stack.enter_context(TelemetryWriter(name, model=model, rate=1.0 / clock.period)))
-                mailbox = stack.enter_context(Mailbox(name, handlers=handlers))
-            if name is not None and log is not None:
+            told, mailbox = [*how.publishers], None
+            if how.name is not None:
+                told.insert(0, stack.enter_context(TelemetryWriter(how.name, model=how.model, rate=1.0 / clock.period)))
+                mailbox = stack.enter_context(Mailbox(how.name, handlers=how.handlers))
+            if how.name is not None and how.log is not None:
                 # 15 MB that a loop without it need not hold
                 from ur_admittance.recording.recorder import RecorderProcess
 
-                last.callback(finish, RecorderProcess(name, log))
-            stack.enter_context(beside())
-            setup = stack.enter_context(realtime(priority, lock_memory=priority is not None))
-            say(str(setup))
-            options: dict[str, Any] = {"duration": duration, "on_tick": on_tick, "stages": stages}
+                last.callback(finish, RecorderProcess(how.name, how.log))
+            stack.enter_context(how.beside())
+            setup = stack.enter_context(realtime(how.priority, lock_memory=how.priority is not None))
+            how.say(str(setup))
+            options: dict[str, Any] = {"duration": how.duration, "on_tick": how.on_tick, "stages": how.stages}
             report = run(controller, robot, clock, telemetry=told, mailbox=mailbox, **options)
     except LoopError as error:
         error.report = replace(error.report, recording_problem=problem)

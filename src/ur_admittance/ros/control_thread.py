@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.operate import operate
+from ur_admittance.robots.operate import Operation, operate
 from ur_admittance.robots.ros.ros_robot import RosRobot
 from ur_admittance.ros.monitor import Monitor
 from ur_admittance.ros.reference_topics import References
@@ -25,7 +25,7 @@ BEGIN_S = 30.0  # for the recorder and the page, which are processes of their ow
 
 
 class ControlThread:
-    """Runs from ``start`` to ``stop``; every option of `operate` may be given."""
+    """Runs from ``start`` to ``stop``; every field of `Operation` may be given."""
 
     def __init__(
         self,
@@ -95,14 +95,8 @@ class ControlThread:
 
     def _run(self) -> None:
         try:
-            self.report = operate(
-                self._controller,
-                self._robot,
-                self._robot.clock(),
-                publishers=[self._monitor],
-                on_tick=self._on_tick,
-                **self._options,
-            )
+            how = Operation(publishers=[self._monitor], on_tick=self._on_tick, **self._options)
+            self.report = operate(self._controller, self._robot, self._robot.clock(), how)
         except Exception as error:
             self.report = getattr(error, "report", None)  # of a LoopError
             self.failure = str(error) or type(error).__name__

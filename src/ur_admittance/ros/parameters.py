@@ -115,13 +115,11 @@ class SchemaParameters:
         file = self.option("calibration_file") if self.has_parameter("calibration_file") else ""
         return with_calibration(parameters, file) if file else parameters
 
-    def declare_schema(self: Any, base: Parameters, only: tuple[str, ...] = ()) -> None:
-        """Declare every parameter of the schema (or those in the groups ``only``), with what the command line and the
-        parameter files give. Raises ParameterError with the sentence."""
+    def declare_schema(self: Any, base: Parameters) -> None:
+        """Declare every parameter of the schema, with what the command line and the parameter files give. Raises
+        ParameterError with the sentence."""
         given = {name: parameter.value for name, parameter in self._parameter_overrides.items()}
-        self.schema_rows: dict[str, Row] = {
-            name: row for name, row in rows().items() if not only or name in only or name.split(".")[0] in only
-        }
+        self.schema_rows: dict[str, Row] = rows()
         for name in given:
             if name == INCLUDE:
                 raise ParameterError(

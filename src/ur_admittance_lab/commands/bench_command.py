@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.bounds import Bounds
 from ur_admittance.cli.console import console
 from ur_admittance.cli.options import JsonOption, within
+from ur_admittance.given import Bounds
 
 COLUMNS = ("p50", "p99", "p999", "max")
 

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.bounds import Bounds
 from ur_admittance.cli.console import console, wrapped
 from ur_admittance.cli.first_start import compile_first
 from ur_admittance.cli.options import MINUTES, SEED, JsonOption, ThreadsOption, within
+from ur_admittance.given import Bounds
 
 if TYPE_CHECKING:
     from ur_admittance_lab.campaign import Finding

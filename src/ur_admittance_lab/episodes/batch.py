@@ -136,7 +136,7 @@ def run_case(case: Case) -> Trace:
     samples, commands = new(SAMPLE, len(rows)), new(COMMAND, len(rows))
     contacts, hands = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))
     noise = world.noise(len(rows))
-    done = play(rows, sets, params, states, arms, samples, commands, contacts, hands, noise, *world.engine(period))
+    done = play(rows, sets, params, states, arms, samples, commands, contacts, hands, noise, world.engine(period))
     parts = (samples[:done], commands[:done], contacts[:done], hands[:done])
     return Trace(*parts, period, case.parameters, diverged=done < len(rows))
 

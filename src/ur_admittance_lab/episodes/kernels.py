@@ -108,12 +108,12 @@ def change_parameters(p, revision):
 
 
 @kernel
-def play(rows, sets, params, states, arms, samples, commands, contacts, hands, noise, model, data, plants, count, h,
-         delayed_commands, delayed_readings, views):  # fmt: skip
+def play(rows, sets, params, states, arms, samples, commands, contacts, hands, noise, engine):
     """Cycle after cycle; returns how many were done: fewer than rows when the simulation diverged.
 
     rows: (n,) ROW. sets: (m,) PARAMS; params: (1,) the set in force. samples, commands (n,), contacts, hands (n, 6): of
-    every cycle. noise: (n, 12). From model on: as ``plant.advance``."""
+    every cycle. noise: (n, 12). engine: as ``plant.advance``."""
+    model, data, plants, _, h, _, _, views = engine
     target = vec6()
     in_force = 0
     revision = params[0].revision
@@ -128,7 +128,7 @@ def play(rows, sets, params, states, arms, samples, commands, contacts, hands, n
             samples[k] = samples[k - 1]  # what a robot does not report stays, as in the one sample of the loop
             commands[k] = commands[k - 1]
             start_period(record(plants, 0), record(arms, 0), record(rows, k), views[1], target)
-            if not advance(model, data, plants, target, count, h, delayed_commands, delayed_readings, noise[k], views):
+            if not advance(engine, target, noise[k]):
                 return k
         react(record(plants, 0), record(arms, 0), record(params, 0), record(states, 0), record(rows, k),
               record(samples, k), record(commands, k), h, views, contacts[k], hands[k])  # fmt: skip

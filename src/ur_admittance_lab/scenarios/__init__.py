@@ -3,8 +3,8 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from ur_admittance.bounds import Bounds, Choice
 from ur_admittance.errors import SimulationError
+from ur_admittance.given import Bounds, Choice
 from ur_admittance.robots.simulated.second import KINDS
 from ur_admittance_lab.episodes import Trace
 from ur_admittance_lab.scenarios import (

@@ -139,32 +139,29 @@ class VelocityOutput(TopicOutput):
     kind = Float64MultiArray
     plan = None
 
-    def __init__(self, node: Node, topic: str = VELOCITY_TOPIC, guarded: bool = True) -> None:
+    def __init__(self, node: Node, topic: str = VELOCITY_TOPIC) -> None:
         super().__init__(node, topic)
         self._message = Prepared(Float64MultiArray(data=list(MARKS[:6])))
         self._qd = self._message.doubles(MARKS[:6])
-        self._guard = Guard(node.get_name(), node.get_namespace(), self.topic) if guarded else None
+        self._guard = Guard(node.get_name(), node.get_namespace(), self.topic)
         self._ready = False
 
     def open(self) -> None:
         """RobotError when the guard does not run."""
-        if self._guard is not None and not self._ready:
+        if not self._ready:
             self._ready = self._guard.wait_ready()
             if not self._ready:
                 raise RobotError("output = velocity: the process that stops the arm if this one dies did not start.")
         super().open()
-        if self._guard is not None:
-            self._guard.arm()
+        self._guard.arm()
 
     def close(self) -> None:
         super().close()
-        if self._guard is not None:
-            self._guard.disarm()
+        self._guard.disarm()
 
     def listeners(self) -> int:
         """Those that both of us have found."""
-        found = super().listeners()
-        return found if self._guard is None else min(found, self._guard.listeners)
+        return min(super().listeners(), self._guard.listeners)
 
     def others(self) -> list[str]:
         """Without the guard, which is known by its topic a moment before it is known by its name."""
@@ -174,20 +171,18 @@ class VelocityOutput(TopicOutput):
         return [name for name in names if name not in guards[:1]]
 
     def problem(self) -> str:
-        if self._guard is None or self._guard.looks():
+        if self._guard.looks():
             return ""
         return "the process that stops the arm if this one dies has ended or hangs"
 
     def send(self, q: Array, qd: Array, now: float) -> None:
         self._qd[:] = qd
         self._publish(bytes(self._message.data))
-        if self._guard is not None:
-            self._guard.beat(qd)
+        self._guard.beat(qd)
 
     def destroy(self) -> None:
         super().destroy()
-        if self._guard is not None:
-            self._guard.close()
+        self._guard.close()
 
 
 def trajectory(names: Sequence[str], rows: Iterable[tuple[Any, Any, float]]) -> JointTrajectory:

@@ -12,7 +12,7 @@ from typing import Any
 from rclpy.node import Node
 
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.ros.asking import Question
+from ur_admittance.robots.ros.polled import Question
 
 LIST_SERVICE = "controller_manager/list_controllers"
 ANSWER_S = 2.0

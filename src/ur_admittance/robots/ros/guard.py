@@ -59,11 +59,11 @@ class Guard:
         os.close(descriptor)
         self._looks, self._looked = -1.0, time.monotonic()  # its count, and when that changed [s]
 
-    def wait_ready(self, timeout: float = READY_S) -> bool:
+    def wait_ready(self) -> bool:
         """Whether the process has begun to watch."""
         out = self._process.stdout
         assert out is not None
-        return bool(select.select([out], [], [], timeout)[0] and os.read(out.fileno(), 1))
+        return bool(select.select([out], [], [], READY_S)[0] and os.read(out.fileno(), 1))
 
     def looks(self) -> bool:
         """Whether the process does its work."""

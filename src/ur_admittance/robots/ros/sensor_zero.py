@@ -9,8 +9,8 @@ from std_srvs.srv import Trigger
 
 from ur_admittance.core.records import AT_REST
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.ros.asking import Question
 from ur_admittance.robots.ros.inputs import Inputs
+from ur_admittance.robots.ros.polled import Question
 from ur_admittance.robots.ros.sensor_place import DRIVER_SENSOR
 
 ZERO_SERVICE = "io_and_status_controller/zero_ftsensor"

@@ -11,7 +11,7 @@ from ur_admittance.errors import LifecycleError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.connect import open_rtde
-from ur_admittance.robots.operate import LOOP_PRIORITY, operate
+from ur_admittance.robots.operate import LOOP_PRIORITY, Operation, operate
 from ur_admittance.robots.rtde.arm_geometry import ALLOWED, GROSS, apart
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.robots.rtde.tool import check_parameters
@@ -154,7 +154,7 @@ def drive_rtde(
         return None if on_tick is None else on_tick(controller)
 
     options |= {"handlers": {"request": request}, "on_tick": each_tick}
-    return operate(controller, robot, robot.clock(), model=controller.model.name, **options)
+    return operate(controller, robot, robot.clock(), Operation(controller.model.name, **options))
 
 
 def _seen_fit(

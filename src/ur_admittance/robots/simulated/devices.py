@@ -1,7 +1,7 @@
 """What hangs on the arm and what drives it: the tool, the wrist force/torque sensor, the joint servo."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal, TypeVar
 
@@ -18,6 +18,7 @@ T = TypeVar("T")
 Vector = tuple[float, float, float]
 Vector6 = tuple[float, float, float, float, float, float]
 Matrix = tuple[Vector, ...]  # three rows
+Part = tuple[Vector, Vector, float]  # a cylinder: start, end [m, flange frame], radius [m]
 
 IDENTITY: Matrix = ((1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0))
 GRAVITY: Vector = (0.0, 0.0, -9.80665)  # [m/s2] base axes
@@ -219,3 +220,52 @@ def _strength(model: RobotModel) -> Array:
 
 SERVO = Servo(delay=0.010, lag_hz=25.0)  # what a streamed UR looks like from outside, assumed
 NOISE = FtSensor(noise_force=0.1, noise_torque=0.005)
+
+
+@dataclass(frozen=True)
+class PracticeTool:
+    """A tool and what it looks like. The sizes are plausible, of no make."""
+
+    tool: Tool
+    parts: tuple[Part, ...]  # without the rod to the tip, which follows the TCP
+    root: Vector  # where that rod begins
+
+    def with_tcp(self, tcp: Vector) -> "PracticeTool":
+        return replace(self, tool=replace(self.tool, tcp=tcp))
+
+    def drawn(self) -> list[Part]:
+        """All cylinders, to the centre of the tip."""
+        x, y, z = self.tool.tip.tolist()
+        return [*self.parts, (self.root, (x, y, z), 0.8 * self.tool.radius)]
+
+
+BENT = math.radians(40.0)
+TOOLS = {
+    "probe": PracticeTool(Tool(mass=1.0), (((0.0, 0.0, 0.0), (0.0, 0.0, 0.012), 0.034),), (0.0, 0.0, 0.012)),
+    "gripper": PracticeTool(
+        Tool(mass=0.9, com=(0.0, 0.0, 0.055), tcp=(0.0, 0.0, 0.18), radius=0.012),
+        (
+            ((0.0, 0.0, 0.0), (0.0, 0.0, 0.02), 0.037),
+            ((0.0, 0.0, 0.02), (0.0, 0.0, 0.1), 0.034),
+            ((0.03, 0.0, 0.09), (0.045, 0.0, 0.125), 0.009),
+            ((-0.03, 0.0, 0.09), (-0.045, 0.0, 0.125), 0.009),
+            ((0.045, 0.0, 0.125), (0.014, 0.0, 0.165), 0.008),
+            ((-0.045, 0.0, 0.125), (-0.014, 0.0, 0.165), 0.008),
+        ),
+        (0.0, 0.0, 0.1),
+    ),
+    "spindle": PracticeTool(
+        Tool(
+            mass=2.2,
+            com=(0.03, 0.0, 0.07),
+            tcp=(0.12, 0.0, 0.17),
+            tcp_rotation=(
+                (math.cos(BENT), 0.0, math.sin(BENT)),
+                (0.0, 1.0, 0.0),
+                (-math.sin(BENT), 0.0, math.cos(BENT)),
+            ),
+        ),
+        (((0.0, 0.0, 0.0), (0.0, 0.0, 0.05), 0.036), ((0.0, 0.0, 0.03), (0.09, 0.0, 0.135), 0.03)),
+        (0.08, 0.0, 0.125),
+    ),
+}

@@ -26,8 +26,8 @@ from numpy.typing import NDArray
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import MODEL_NAMES
 from ur_admittance.model.frames import rotation_vector
+from ur_admittance.robots.simulated.devices import TOOLS, PracticeTool
 from ur_admittance.robots.simulated.environment import Environment
-from ur_admittance.robots.simulated.practice_tools import TOOLS, PracticeTool
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.robots.simulated.world import World
 from ur_admittance.runtime.interfaces import Controller

@@ -8,15 +8,12 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.first_start import SIMULATION, in_words, prepare
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.operate import operate
-from ur_admittance.robots.simulated.devices import NOISE, SERVO, Tool
-from ur_admittance.robots.simulated.environment import Environment
+from ur_admittance.robots.operate import Operation, operate
+from ur_admittance.robots.simulated.devices import NOISE, SERVO, TOOLS, Tool
 from ur_admittance.robots.simulated.interactive_world import InteractiveWorld
-from ur_admittance.robots.simulated.practice_tools import TOOLS
 from ur_admittance.robots.simulated.second import SECOND
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.robots.simulated.world import World
-from ur_admittance.runtime import registry
 from ur_admittance.runtime.report import LoopReport
 
 
@@ -31,8 +28,6 @@ def run_simulated(
     model: str = "ur5e",
     parameters: Parameters | None = None,
     *,
-    name: str = registry.DEFAULT_NAME,
-    environment: Environment | None = None,
     activate: bool = True,
     accept: Collection[str] = (),
     restless: bool = False,
@@ -41,11 +36,11 @@ def run_simulated(
     say: Callable[[str], None] = lambda text: None,
     **options: Any,
 ) -> LoopReport:
-    """Run until a signal comes; other processes see it and touch it under `name`.
+    """Run until a signal comes; other processes see it and touch it.
 
     restless: the hand pushes by itself until somebody takes over; choice: another arm or tool may be asked for, which
-    starts over with it and the same parameters; say: told what is being loaded; beside and options as apps.operate
-    (duration, priority ...).
+    starts over with it and the same parameters; say: told what is being loaded; beside, options: fields of
+    `Operation` (name, duration, priority ...).
     """
     tool = TOOLS["probe"]
     prepare(in_words(say), [SIMULATION])
@@ -55,7 +50,7 @@ def run_simulated(
         chosen = simulated_parameters(parameters, tool.tool)
         period = 1.0 / chosen.control_rate
         second = SECOND if chosen.second.source else None
-        world = World(arm, tool.tool, environment, SERVO, NOISE, second=second)
+        world = World(arm, tool.tool, None, SERVO, NOISE, second=second)
         robot = SimulatedRobot(world, period, realtime=True)
         live = InteractiveWorld(robot, restless, tool, choice)
         robot.world.step(robot.world.q, None, period)
@@ -66,19 +61,9 @@ def run_simulated(
         if activate:
             controller.activate(accept_load="load" in accept)
         with robot:
-            report = operate(
-                controller,
-                robot,
-                robot.clock(),
-                model=arm.name,
-                name=name,
-                handlers=live.handlers,
-                on_tick=live.on_tick,
-                say=say,
-                beside=beside,
-                **options,
-            )
+            how = Operation(arm.name, handlers=live.handlers, on_tick=live.on_tick, say=say, beside=beside, **options)
+            report = operate(controller, robot, robot.clock(), how)
         if live.wanted is None:
             return report
         model, tool = live.wanted
-        environment, restless, beside = None, False, contextlib.nullcontext
+        restless, beside = False, contextlib.nullcontext

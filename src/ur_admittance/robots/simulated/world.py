@@ -133,9 +133,7 @@ class World:
             self._target[:] = self._plant["setpoint"] + np.asarray(qd_cmd) * period
         if self.hand.active:
             self.hand.prepare(self.time, period)
-        address, data, plants, count, h, commands, readings, views = self.engine(period)
-        noise = self._next_noise()
-        if not kernels.advance(address, data, plants, self._target, count, h, commands, readings, noise, views):
+        if not kernels.advance(self.engine(period), self._target, self._next_noise()):
             q = np.round(self.q, 3).tolist()
             raise SimulationError(f"the simulation has diverged at t = {self.time:.3f} s, q = {q} rad.")
         if self.second is not None:
@@ -283,8 +281,7 @@ class World:
 
     def _load_kernels(self) -> None:
         """Before any loop: the first run compiles them, which takes seconds."""
-        *before, count, h, commands, readings, views = self.engine(self.physics_dt)
-        load(kernels.advance, *before, self._target, count, h, commands, readings, self._noise[0], views)
+        load(kernels.advance, self.engine(self.physics_dt), self._target, self._noise[0])
         self.hand.load_kernels()
 
     def _inertia_at_home(self) -> Array:

@@ -5,7 +5,7 @@ place by the arm's spring and damper, K and C:   m h'' = K (place - h) + C (plac
 """
 
 from ur_admittance.analysis.held import GRIP_RATE, GRIP_RATIO
-from ur_admittance.core.compile import kernel, mat3, vec3
+from ur_admittance.core.compile import kernel, mat3, vec3, vec6
 from ur_admittance.core.spatial import (
     cross,
     exp_so3,
@@ -68,11 +68,11 @@ def lead(plant, values, period):
 
 
 @kernel
-def hand_force(plant, share, h, p_grip, R_tool, v, w, force, torque):
-    """Wrench of the hand on the tool about the grip: its push, and while it holds a spring and damper to the hand."""
-    for i in range(3):
-        force[i] = plant.push_from[i] + share * (plant.push_to[i] - plant.push_from[i])
-        torque[i] = plant.push_from[3 + i] + share * (plant.push_to[3 + i] - plant.push_from[3 + i])
+def hand_force(plant, share, h, p_grip, R_tool, twist, wrench):
+    """Wrench of the hand on the tool about the grip: its push, and while it holds a spring and damper to the hand.
+    twist: of the grip."""
+    for i in range(6):
+        wrench[i] = plant.push_from[i] + share * (plant.push_to[i] - plant.push_from[i])
     if plant.hand != HOLDS:
         return
     R_error = mat3()
@@ -82,11 +82,12 @@ def hand_force(plant, share, h, p_grip, R_tool, v, w, force, torque):
     for i in range(3):
         p = plant.hand_from[i] + share * (plant.hand_to[i] - plant.hand_from[i])
         if plant.hand_mass > 0.0:
-            force[i] += grip_force(plant, p, p_grip[i], v[i], i, h)
+            wrench[i] += grip_force(plant, p, p_grip[i], twist[i], i, h)
         else:
             spring, damper = plant.hand_stiffness[0], plant.hand_damping[0]
-            force[i] += spring * (p - p_grip[i]) + damper * (plant.hand_velocity[i] - v[i])
-        torque[i] += plant.hand_stiffness[1] * turn[i] + plant.hand_damping[1] * (plant.hand_velocity[3 + i] - w[i])
+            wrench[i] += spring * (p - p_grip[i]) + damper * (plant.hand_velocity[i] - twist[i])
+        turning = plant.hand_velocity[3 + i] - twist[3 + i]
+        wrench[3 + i] += plant.hand_stiffness[1] * turn[i] + plant.hand_damping[1] * turning
 
 
 @kernel
@@ -105,27 +106,27 @@ def grip_force(plant, place, p_grip, v_grip, i, h):
 
 
 @kernel
-def push_tool(plant, share, scale, h, p_tool, R_tool, p_com, velocity, origin, p_grip, force, torque, applied):
+def push_tool(plant, share, scale, h, views, p_grip, wrench):
     """The hand's wrench about the grip, its work, and the same wrench about the centre of mass for MuJoCo."""
+    _, _, _, _, _, _, p_tool, R_tool, p_com, _, velocity, origin, applied, _, _ = views
     lever = vec3()
-    v_grip = vec3()
-    w = vec3()
     moment = vec3()
+    twist = vec6()
     rotate(R_tool, plant.grip, p_grip)
     for i in range(3):
         p_grip[i] += p_tool[i]
         lever[i] = p_grip[i] - origin[i]
-        w[i] = velocity[i]
-    cross(w, lever, v_grip)
+        twist[3 + i] = velocity[i]
+    cross(twist[3:], lever, twist[:3])
     for i in range(3):
-        v_grip[i] += velocity[3 + i]
-    hand_force(plant, share, h, p_grip, R_tool, v_grip, w, force, torque)
+        twist[i] += velocity[3 + i]
+    hand_force(plant, share, h, p_grip, R_tool, twist, wrench)
     for i in range(3):
-        plant.hand_work += h * (force[i] * v_grip[i] + torque[i] * w[i])
-        plant.hand_wrench[i] += scale * force[i]
-        plant.hand_wrench[3 + i] += scale * torque[i]
+        plant.hand_work += h * (wrench[i] * twist[i] + wrench[3 + i] * twist[3 + i])
+        plant.hand_wrench[i] += scale * wrench[i]
+        plant.hand_wrench[3 + i] += scale * wrench[3 + i]
         lever[i] = p_grip[i] - p_com[i]
-        applied[i] = force[i]
-    cross(lever, force, moment)
+        applied[i] = wrench[i]
+    cross(lever, wrench[:3], moment)
     for i in range(3):
-        applied[3 + i] = torque[i] + moment[i]
+        applied[3 + i] = wrench[3 + i] + moment[i]

@@ -16,7 +16,7 @@ import mujoco
 import numpy as np
 from numba import config, types
 
-from ur_admittance.core.compile import kernel, vec3
+from ur_admittance.core.compile import kernel, vec3, vec6
 from ur_admittance.core.spatial import cross
 from ur_admittance.robots.simulated.kernels.holding import push_tool
 
@@ -152,7 +152,7 @@ def joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc):
 
 
 @kernel
-def keep_truth(plant, scale, origin, p_tcp, p_grip, force, torque, external):
+def keep_truth(plant, scale, origin, p_tcp, p_grip, wrench, external):
     """Add this step to the mean external wrench about the TCP, and to the part of it that the hand does not explain."""
     lever = vec3()
     f = vec3()
@@ -164,10 +164,10 @@ def keep_truth(plant, scale, origin, p_tcp, p_grip, force, torque, external):
     for i in range(3):
         plant.external[i] += scale * external[3 + i]
         plant.external[3 + i] += scale * (external[i] + moment[i])
-        plant.contact[i] += scale * (external[3 + i] - force[i])
+        plant.contact[i] += scale * (external[3 + i] - wrench[i])
         lever[i] = p_grip[i] - p_tcp[i]
-        plant.contact[3 + i] += scale * (external[i] + moment[i] - torque[i])
-    cross(lever, force, moment)
+        plant.contact[3 + i] += scale * (external[i] + moment[i] - wrench[3 + i])
+    cross(lever, wrench[:3], moment)
     for i in range(3):
         plant.contact[3 + i] -= scale * moment[i]
 
@@ -196,17 +196,18 @@ def report(plant, noise, period):
 
 
 @kernel
-def advance(model, data, records, q_end, count, h, commands, readings, noise, views):
+def advance(engine, q_end, noise):
     """``count`` physics steps of ``h`` [s] towards ``q_end``. False when motion or command are out of all bounds.
 
-    model, data: addresses of MuJoCo's structs; views: arrays inside them (World.views). velocity, external: MuJoCo's
-    spatial vectors, angular first, about ``origin`` (the arm's centre of mass), base axes.
+    engine (World.engine): addresses of MuJoCo's structs, the plant, count and h, what is delayed, views into the
+    structs. velocity, external: MuJoCo's spatial vectors, angular first, about ``origin`` (the arm's centre of mass),
+    base axes.
     """
-    q, qd, qfrc, bias, axes, anchors, p_tool, R_tool, p_com, p_tcp, velocity, origin, applied, external, sensed = views
+    model, data, records, count, h, commands, readings, views = engine
+    q, qd, qfrc, bias, axes, anchors, _, _, p_com, p_tcp, _, origin, _, external, sensed = views
     plant = records[0]
     p_grip = vec3()
-    force = vec3()
-    torque = vec3()
+    wrench = vec6()  # of the hand, about the grip
     scale = 1.0 / count
     for k in range(6):
         plant.external[k] = 0.0
@@ -220,11 +221,9 @@ def advance(model, data, records, q_end, count, h, commands, readings, noise, vi
             if not (abs(qfrc[j]) < math.inf and abs(qd[j]) < MAX_SPEED):
                 return False
         follow_command(plant, commands, (step + 1) * scale, plant.setpoint, q_end, h)
-        push_tool(
-            plant, step * scale, scale, h, p_tool, R_tool, p_com, velocity, origin, p_grip, force, torque, applied
-        )
+        push_tool(plant, step * scale, scale, h, views, p_grip, wrench)
         mj_step2(model, data)
-        keep_truth(plant, scale, origin, p_tcp, p_grip, force, torque, external)
+        keep_truth(plant, scale, origin, p_tcp, p_grip, wrench, external)
         sense(plant, readings, sensed, scale)
         plant.steps += 1
     for j in range(6):
