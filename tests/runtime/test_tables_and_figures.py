@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from ur_admittance.cli import app
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LogError, ParameterError
-from ur_admittance.recording.compare import ROWS, compare, draw
 from ur_admittance.recording.export import SIGNALS, export
 from ur_admittance.recording.log import read_log
+from ur_admittance.recording.plot import ROWS, compare, draw_over
 from ur_admittance_lab.scenarios import Setup, run_scenario
 
 PAGE = Path(__file__).parents[2] / "docs" / "how-to" / "record_and_replay.md"
@@ -117,7 +117,7 @@ def test_two_recordings_share_every_panel_and_begin_together(folder):
     logs[1].ticks = logs[1].ticks.copy()
     logs[1].ticks["loop"]["time_ns"] += hour_ns
     logs[1].span = (logs[1].span[0] + hour_ns, logs[1].span[1] + hour_ns)
-    figure = draw(logs)
+    figure = draw_over(logs)
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["heavy.mcap (3.5 s)", "light.mcap (3.5 s)"]
     assert len(figure.axes) == 3 * len(ROWS) + 1
     for panel in figure.axes:
@@ -132,7 +132,7 @@ def test_two_recordings_share_every_panel_and_begin_together(folder):
 def test_a_fault_is_marked_and_files_of_the_same_name_are_told_apart(folder, tmp_path):
     (tmp_path / "heavy.mcap").write_bytes((folder / "heavy.mcap").read_bytes())
     paths = (folder / "heavy.mcap", tmp_path / "heavy.mcap", folder / "dropout.mcap")
-    figure = draw([read_log(path) for path in paths])
+    figure = draw_over([read_log(path) for path in paths])
     words = [text.get_text() for text in figure.legends[0].get_texts()]
     assert words == [f"{paths[0]} (3.5 s)", f"{paths[1]} (3.5 s)", "dropout.mcap (2.5 s), dotted: fault"]
     lines = figure.axes[0].get_lines()
@@ -143,11 +143,11 @@ def test_joint_speeds_are_shares_of_each_recordings_own_limits_or_of_none(folder
     logs = [read_log(folder / "heavy.mcap") for _ in range(2)]
     logs[1].params = {0: logs[1].params[0].copy()}
     logs[1].params[0]["joint_velocity"] = 0.5 * np.asarray(logs[0].params[0]["joint_velocity"])
-    joints = draw(logs).axes[-1]
+    joints = draw_over(logs).axes[-1]
     assert joints.get_ylabel() == "fastest joint / limit"
     assert np.allclose(joints.get_lines()[1].get_ydata(), 2.0 * joints.get_lines()[0].get_ydata())
     logs[1].params = {}
-    joints = draw(logs).axes[-1]
+    joints = draw_over(logs).axes[-1]
     assert joints.get_ylabel() == "fastest joint [rad/s]"
     for line in joints.get_lines():
         assert np.array_equal(line.get_ydata(), np.abs(logs[0].ticks["command"]["qd"]).max(axis=1))
@@ -157,7 +157,7 @@ def test_a_recording_that_begins_and_ends_in_a_fault_has_its_mark(folder):
     log = read_log(folder / "heavy.mcap")
     log.ticks = log.ticks.copy()
     log.ticks["command"]["mode"] = Mode.FAULT
-    marks = [line for line in draw([log, log]).axes[0].get_lines() if line.get_linestyle() == ":"]
+    marks = [line for line in draw_over([log, log]).axes[0].get_lines() if line.get_linestyle() == ":"]
     assert [mark.get_xdata()[0] for mark in marks] == [0.0, 0.0]
 
 

@@ -59,8 +59,8 @@ def plot(
     """Draw a recording: force, velocity, offset, joint speeds against their limits.
 
     Several are laid over each other, each from its first cycle on."""
-    from ur_admittance.recording.compare import compare
     from ur_admittance.recording.log import read_log
+    from ur_admittance.recording.plot import compare
     from ur_admittance.recording.plot import plot as draw
 
     name = beside(files[0], ".png")

@@ -1,22 +1,50 @@
-"""Reading a recording back, also one that was cut off or damaged, and saying what is missing."""
+"""Reading a recording back, also one that was cut off or damaged, and saying what is missing.
 
+Its chunks have checksums and are complete in themselves. They are found by how a chunk looks, not by walking from one
+to the next: a damaged length would lead astray. What fails its checksum is left out, what comes after it is read.
+"""
+
+import io
 import json
 import mmap
+import struct
+import zlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import zstandard
+from mcap.data_stream import ReadDataStream
+from mcap.opcode import Opcode
+from mcap.records import Channel, Chunk, McapRecord, Message, Metadata, Statistics
+from mcap.stream_reader import StreamReader, breakup_chunk
+from mcap.writer import MCAP0_MAGIC
 from numpy.typing import NDArray
 
 from ur_admittance import given
 from ur_admittance.errors import LogError
-from ur_admittance.recording.log_writer import METADATA, RECORDS
-from ur_admittance.recording.salvage import Salvaged, salvage
+from ur_admittance.recording.log_writer import METADATA, RECORDS, checksum_of
 
 TOPICS = {f"/exact/{kind}": kind for kind in RECORDS}
 SHOWN = 5  # gaps that are told one by one
 _PREFIX = 16  # CDR header, empty list of dimensions, data offset, length: 4 bytes each (std_msgs/UInt8MultiArray)
+
+COMPRESSION = b"\x04\x00\x00\x00zstd"  # as it stands in the head of every chunk
+CHUNK_HEAD = struct.Struct("<BQQQQI")  # before it: opcode, length, first and last time, size and checksum of the inside
+SIZE = struct.Struct("<Q")  # after it: bytes that follow
+RECORD_HEAD = struct.Struct("<BQ")  # opcode, length
+FOOTER = struct.Struct("<BQQQI")  # opcode, length, where the summary and its offsets begin, checksum of both
+
+
+@dataclass
+class _Salvaged:
+    """Every message of the wanted topics that is as it was written, in order."""
+
+    messages: list[tuple[str, Message]] = field(default_factory=list)  # topic and message
+    summary: Statistics | None = None  # None: the file was cut off, or its end is damaged
+    descriptions: list[dict[str, str]] = field(default_factory=list)  # metadata of the wanted name
 
 
 @dataclass(frozen=True)
@@ -95,13 +123,13 @@ def read_log(path: str | Path) -> Log:
     path = given.file("recording", path, LogError)
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            found = salvage(data, TOPICS, METADATA)
+            found = _salvage(data, TOPICS, METADATA)
     except FileNotFoundError:
         raise LogError(f"{path}: there is no such file") from None
     except OSError as error:
         raise LogError(f"{path} cannot be read: {error.strerror}") from None
     except ValueError:  # an empty file, or a name that cannot be one
-        found = Salvaged()
+        found = _Salvaged()
     if not found.descriptions:
         raise LogError(
             f"{path} is not a recording of this program, or it was cut off or damaged before the first record"
@@ -116,7 +144,7 @@ def read_log(path: str | Path) -> Log:
     return log
 
 
-def _fill(log: Log, found: Salvaged) -> None:
+def _fill(log: Log, found: _Salvaged) -> None:
     ticks: list[bytes] = []
     last = -1  # sequence number of the tick before
     for topic, message in found.messages:
@@ -140,3 +168,73 @@ def _dtype(description: list[Any]) -> np.dtype[Any]:
         return (name, kind, tuple(shape[0])) if shape else (name, kind)
 
     return np.dtype([field_of(entry) for entry in description])
+
+
+def _salvage(data: Any, topics: Iterable[str], metadata: str) -> _Salvaged:
+    """data: the bytes of the file, or a map of them."""
+    found = _Salvaged(descriptions=list(_metadata(data, metadata)))
+    ending = _summary(data)
+    found.summary = next((entry for entry in ending if isinstance(entry, Statistics)), None)
+    wanted = set(topics)
+    # A channel is named in the chunk of its first message, and once more in the summary.
+    names = {entry.id: entry.topic for entry in ending if isinstance(entry, Channel)}
+    for chunk in _chunks(data):
+        names |= {entry.id: entry.topic for entry in chunk if isinstance(entry, Channel)}
+        for entry in chunk:
+            if isinstance(entry, Message) and (topic := names.get(entry.channel_id)) in wanted:
+                found.messages.append((str(topic), entry))
+    return found
+
+
+def _chunks(data: Any) -> Iterator[list[McapRecord]]:
+    at = data.find(COMPRESSION)
+    while at >= 0:
+        records = _chunk(data, at)
+        if records is not None:
+            yield records
+        at = data.find(COMPRESSION, at + 1)
+
+
+def _chunk(data: Any, at: int) -> list[McapRecord] | None:
+    """The records of the chunk whose compression is named there; None: there is none, or it is damaged."""
+    begin, body = at - CHUNK_HEAD.size, at + len(COMPRESSION) + SIZE.size
+    if begin < 0 or body > len(data):
+        return None
+    _, _, first, last, size, checksum = CHUNK_HEAD.unpack(data[begin:at])
+    (stored,) = SIZE.unpack(data[body - SIZE.size : body])
+    inside = data[body : body + stored]
+    try:
+        if checksum == 0 or zstandard.frame_content_size(inside) != size:  # 0: would not be looked at
+            return None
+        return breakup_chunk(Chunk("zstd", inside, last, first, checksum, size), validate_crc=True)
+    except Exception:  # of any library on the way; what passes the checksum is as it was written
+        return None
+
+
+def _summary(data: Any) -> list[McapRecord]:
+    """What the end of the file says about the whole; empty: cut off or damaged."""
+    end = len(data) - len(MCAP0_MAGIC)
+    if end < FOOTER.size or data[end:] != MCAP0_MAGIC:
+        return []
+    opcode, _, begin, _, checksum = FOOTER.unpack(data[end - FOOTER.size : end])
+    if opcode != Opcode.FOOTER or begin >= end or zlib.crc32(data[begin : end - 4]) != checksum:
+        return []
+    return list(StreamReader(io.BytesIO(data[begin:]), skip_magic=True).records)
+
+
+def _metadata(data: Any, name: str) -> Iterator[dict[str, str]]:
+    """The undamaged metadata of this name."""
+    words = struct.pack("<I", len(name)) + name.encode()
+    at = data.find(words)
+    while at >= 0:
+        if at >= RECORD_HEAD.size:
+            opcode, length = RECORD_HEAD.unpack(data[at - RECORD_HEAD.size : at])
+            if opcode == Opcode.METADATA and at + length <= len(data):
+                try:
+                    found = Metadata.read(ReadDataStream(io.BytesIO(data[at : at + length]))).metadata
+                except Exception:  # as above
+                    found = {}
+                checksum = found.pop("checksum", None)
+                if found and checksum in (None, checksum_of(found)):  # None: an older recording
+                    yield found
+        at = data.find(words, at + 1)

@@ -10,27 +10,29 @@ chunk can be read; after a power cut everything up to the last ``sync``, which t
 A full disk ends the recording with a sentence; it is never the loop's problem.
 """
 
+import errno
 import json
 import os
 import struct
 import sys
+import zlib
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from mcap.well_known import SchemaEncoding
+from mcap.writer import Writer
+from numpy.typing import NDArray
 
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE
 from ur_admittance.errors import LogError, sentence_of
 from ur_admittance.model import JOINT_NAMES
 from ur_admittance.outputs import refusal
 from ur_admittance.recording import messages
-from ur_admittance.recording.container import Chunked, Container
-from ur_admittance.recording.message_rows import EXACT, Bytes, Channels, CyclicRows, fill_heads
-from ur_admittance.recording.messages import DIAGNOSTICS
+from ur_admittance.recording.messages import DIAGNOSTICS, EXACT
 from ur_admittance.recording.messages import PARAMETER_EVENTS as PARAMETERS
-from ur_admittance.recording.salvage import checked
 from ur_admittance.runtime.interfaces import LOOP
 
 TICK = np.dtype([("loop", LOOP), ("sample", SAMPLE), ("command", COMMAND)], align=True)
@@ -48,15 +50,26 @@ KINDS = {
     PARAMETERS: "rcl_interfaces/msg/ParameterEvent",
 }  # topic -> type
 
-Single = tuple[str, int, bytes]  # topic, time [ns], message
+Single = tuple[int, int, bytes, int, int]  # channel, time [ns], message, time again, sequence
 TWO_NUMBERS = struct.Struct("<qq")  # sequence and time at the start of a TICK, mode and status further on
 MODE_AT = TICK.fields["command"][1] + COMMAND.fields["mode"][1]  # type: ignore[index]
+LARGEST_SEQUENCE = 0xFFFFFFFF  # of a message
+WHOLE_CHUNKS = 1 << 40  # [bytes] never reached: a chunk ends where `flush` ends it
 
 
 def check_new(path: Path) -> None:
     """A recording needs an existing folder, and is never written over another file."""
     if words := refusal(path):
         raise LogError(f"recording to {words}")
+
+
+def checked(description: dict[str, str]) -> dict[str, str]:
+    """With a checksum of its own: the format has none for metadata."""
+    return description | {"checksum": checksum_of(description)}
+
+
+def checksum_of(description: dict[str, str]) -> str:
+    return f"{zlib.crc32(json.dumps(description, sort_keys=True).encode()):08x}"
 
 
 class LogWriter:
@@ -78,29 +91,31 @@ class LogWriter:
         self._parameters: dict[str, Any] = {}
         self._before: list[Single] = []  # what precedes the cycles of the chunk
         self._after: list[Single] = []
-        self._used = 0  # cycles in the chunk
+        self._ticks = bytearray()  # of the chunk
+        self._chunk_bytes = TICK.itemsize * max(1, round(CHUNK_S * self.rate))
         self._failure: LogError | None = None
         # While the next chunk is filled, the last one is encoded, compressed and written beside it, mostly while the
         # loop computes in compiled code.
         self._worker = ThreadPoolExecutor(1)
         self._writing: Future[None] | None = None
         try:
-            self._container = Container(self.path)
+            self._file = _NewFile(self.path)
         except OSError as error:
             raise self._refusal(error) from error
+        self._writer: Any = Writer(self._file, chunk_size=WHOLE_CHUNKS)  # type: ignore[arg-type]
         try:
-            self._container.add_metadata(METADATA, checked(self._description()))
+            self._writer.start("ros2")
+            self._writer.add_metadata(METADATA, checked(self._description()))
         except OSError as error:
             raise self._end(error) from error
-        self._channels = Channels(self._container, KINDS)
+        schemas = {
+            kind: self._writer.register_schema(kind, SchemaEncoding.ROS2, messages.definition(kind).encode())
+            for kind in dict.fromkeys(KINDS.values())
+        }
+        self._ids = {topic: self._writer.register_channel(topic, "cdr", schemas[kind]) for topic, kind in KINDS.items()}
         joints = tuple(about.get("parameters", {}).get("joints") or JOINT_NAMES)
-        self._cyclic = CyclicRows(self._channels, joints, 1.0 / self.rate, TICK)
-        row = self._channels.exact("/exact/tick", bytes(TICK.itemsize))
-        self._begin = len(row) - TICK.itemsize
-        self._rows = np.tile(np.frombuffer(row, np.uint8), (max(1, round(CHUNK_S * self.rate)), 1))
-        self._row_size = len(row)
-        self._spare = self._rows.copy()
-        self._bytes = self._rows.reshape(-1).data
+        self._cyclic = messages.CyclicMessages(TICK, joints, 1.0 / self.rate)
+        self._prefix = messages.exact(bytes(TICK.itemsize))[: -TICK.itemsize]
 
     def add(
         self,
@@ -123,7 +138,7 @@ class LogWriter:
         """Wait until the disk has what was written."""
         try:
             self._wait()
-            self._container.file.sync()
+            self._file.sync()
         except Exception as error:
             raise self._end(error) from error
 
@@ -134,8 +149,9 @@ class LogWriter:
             self._write_chunk()
             self._wait()
             # Once more than at the start: without it nothing can be read.
-            self._container.add_metadata(METADATA, checked(self._description()))
-            self._container.finish()
+            self._writer.add_metadata(METADATA, checked(self._description()))
+            self._writer.finish()
+            self._file.close()
         except Exception as error:
             raise self._end(error) from error
         self._worker.shutdown()
@@ -152,59 +168,57 @@ class LogWriter:
         if params is not None or about is not None:
             self._write_chunk()  # so that in the file, too, they stand before the cycles for which they hold
         if params is not None:
-            self._exact(self._before, "/exact/params", params.tobytes(), time_ns, sequence)
+            self._before.append(self._single("/exact/params", messages.exact(params.tobytes()), time_ns, sequence))
         if about is not None:
             new = about.get("parameters", {})
             event = messages.parameter_event(time_ns, self._parameters, new)
-            self._before.append((PARAMETERS, time_ns, self._channels.message(PARAMETERS, event, 0, time_ns)))
+            self._before.append(self._single(PARAMETERS, messages.encoded(KINDS[PARAMETERS], event), time_ns))
             self._parameters = new
-        at = self._used * self._row_size + self._begin
-        self._bytes[at : at + TICK.itemsize] = tick
-        self._used += 1
+        self._ticks += tick
         keyframe = self.ticks % self._state_every == 0 or sequence != self._sequence + 1
         status = TWO_NUMBERS.unpack_from(tick, MODE_AT)
         if keyframe or status != self._status:
             self._status = status
             model = str(self.about.get("model", ""))
             message = messages.diagnostics(np.frombuffer(tick, TICK)[0], reason(), model)
-            self._after.append((DIAGNOSTICS, time_ns, self._channels.message(DIAGNOSTICS, message, 0, time_ns)))
+            self._after.append(self._single(DIAGNOSTICS, messages.encoded(KINDS[DIAGNOSTICS], message), time_ns))
         self._sequence = sequence
         self.ticks += 1
         if keyframe:
-            self._exact(self._after, "/exact/state", bytes(state), time_ns, sequence)
-        if keyframe or self._used == len(self._rows):
+            self._after.append(self._single("/exact/state", messages.exact(bytes(state)), time_ns, sequence))
+        if keyframe or len(self._ticks) >= self._chunk_bytes:
             self._write_chunk()  # after a keyframe, so that the state follows its cycle
 
-    def _exact(self, to: list[Single], topic: str, data: bytes, time_ns: int, sequence: int) -> None:
-        to.append((topic, time_ns, self._channels.exact(topic, data, sequence, time_ns)))
+    def _single(self, topic: str, message: bytes, time_ns: int, sequence: int = 0) -> Single:
+        return self._ids[topic], time_ns, message, time_ns, sequence & LARGEST_SEQUENCE
 
     def _write_chunk(self) -> None:
         """The cycles since the last chunk, with what precedes and follows them, to the thread that writes."""
-        count, self._used = self._used, 0
-        if count == 0:
+        if not self._ticks:
             return
         self._wait()
-        rows, self._rows, self._spare = self._rows, self._spare, self._rows
-        self._bytes = self._rows.reshape(-1).data
-        self._writing = self._worker.submit(self._store, rows[:count], self._before, self._after, self.ticks - count)
-        self._before, self._after = [], []
+        ticks = np.frombuffer(self._ticks, TICK)
+        self._writing = self._worker.submit(self._store, ticks, self._before, self._after, self.ticks - len(ticks))
+        self._ticks, self._before, self._after = bytearray(), [], []
 
-    def _store(self, rows: Bytes, before: list[Single], after: list[Single], first: int) -> None:
+    def _store(self, ticks: NDArray[Any], before: list[Single], after: list[Single], first: int) -> None:
         """first: number of the first cycle."""
-        ids, chunk = self._channels.ids, Chunked()
-        ticks = np.ascontiguousarray(rows[:, self._begin :]).view(TICK)[:, 0]
-        times_ns = ticks["loop"]["time_ns"]
-        fill_heads(rows, 0, times_ns, ticks["loop"]["sequence"])
-        for topic, time_ns, message in before:
-            chunk.add(message, np.array([time_ns]), {ids[topic]: 0})
-        chunk.add(rows.reshape(-1).data, times_ns, {ids["/exact/tick"]: 0})
-        for topic, time_ns, message in after:
-            chunk.add(message, np.array([time_ns]), {ids[topic]: 0})
+        add, channel = self._writer.add_message, self._ids["/exact/tick"]
+        for single in before:
+            add(*single)
+        times = ticks["loop"]["time_ns"].tolist()
+        sequences = (ticks["loop"]["sequence"] & LARGEST_SEQUENCE).tolist()
+        for tick, time_ns, sequence in zip(ticks, times, sequences, strict=True):
+            add(channel, time_ns, self._prefix + tick.tobytes(), time_ns, sequence)
+        for single in after:
+            add(*single)
         shown = ticks[-first % self._every :: self._every]
-        if len(shown):
-            chunk.add(self._cyclic.fill(shown).reshape(-1).data, shown["loop"]["time_ns"], self._cyclic.places)
-        self._container.add_chunk(chunk)
-        self._written += len(rows)
+        for topic, rows in self._cyclic.encoded(shown).items():
+            channel = self._ids[topic]
+            for time_ns, message in zip(shown["loop"]["time_ns"].tolist(), rows, strict=True):
+                add(channel, time_ns, message, time_ns)
+        self._writer.flush()
+        self._written += len(ticks)
 
     def _wait(self) -> None:
         """Until the last chunk is written. Raises what was in the way if it could not be."""
@@ -218,10 +232,51 @@ class LogWriter:
 
     def _end(self, error: Exception) -> LogError:
         self._worker.shutdown()
-        self._container.file.abandon()
+        self._file.abandon()
         self._failure = self._refusal(error)
         return self._failure
 
     def _refusal(self, error: Exception) -> LogError:
         cause = os.strerror(error.errno or 0) if isinstance(error, OSError) else sentence_of(error)
         return LogError(f"recording to {self.path} ended after {self._written} cycles: {cause}")
+
+
+class _NewFile:
+    """A new file whose writes are complete or raise, and reach the system at once: a killed process loses no chunk."""
+
+    def __init__(self, path: Path) -> None:
+        device = path.exists() and not path.is_file()  # a pipe, /dev/full: there already, and nothing to lose
+        self._descriptor = os.open(path, os.O_WRONLY | (0 if device else os.O_CREAT | os.O_EXCL), 0o644)
+        self._position = 0
+
+    def write(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            done = os.write(self._descriptor, rest)
+            self._position += done
+            rest = rest[done:]
+
+    def tell(self) -> int:
+        return self._position
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def sync(self) -> None:
+        try:
+            os.fdatasync(self._descriptor)
+        except OSError as error:
+            if error.errno != errno.EINVAL:  # pipes and devices have nothing to wait for
+                raise
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            descriptor, self._descriptor = self._descriptor, -1
+            os.close(descriptor)
+
+    def abandon(self) -> None:
+        """Close without another word about a failure that is already known."""
+        try:
+            self.close()
+        except OSError:
+            self._descriptor = -1

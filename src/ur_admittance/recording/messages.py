@@ -1,14 +1,21 @@
-"""Records as ROS 2 messages: dictionaries that mcap-ros2-support writes, with the definitions of ROS 2 Jazzy."""
+"""Records as ROS 2 messages, encoded by mcap-ros2-support."""
 
+from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 import numpy as np
+from mcap_ros2._dynamic import serialize_dynamic  # the encoder itself: the library's writer would pack every message
 from numpy.typing import NDArray
 
 from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.params.names import flatten
 
 Message = dict[str, Any]
+Bytes = NDArray[np.uint8]
+EXACT = "std_msgs/msg/UInt8MultiArray"
+STAMP = np.dtype([("sec", "<i4"), ("nanosec", "<u4")])
+STAMP_AT = slice(4, 4 + STAMP.itemsize)  # of a message that begins with a time: after the four bytes of the encoding
 
 # topic -> type. The names are those of the ROS 2 nodes, so that a recording and a live system look alike.
 TOPICS = {
@@ -29,6 +36,103 @@ PARAMETER_EVENTS = "/parameter_events"
 # rcl_interfaces/msg/ParameterType
 _BOOL, _INTEGER, _DOUBLE, _STRING, _BOOL_ARRAY, _DOUBLE_ARRAY, _STRING_ARRAY = 1, 2, 3, 4, 6, 8, 9
 _ERROR, _WARN, _OK = 2, 1, 0  # DiagnosticStatus.level
+
+# of ROS 2 Jazzy
+_DEFINITIONS = {
+    "builtin_interfaces/Time": "int32 sec\nuint32 nanosec",
+    "builtin_interfaces/Duration": "int32 sec\nuint32 nanosec",
+    "std_msgs/Header": "builtin_interfaces/Time stamp\nstring frame_id",
+    "std_msgs/MultiArrayDimension": "string label\nuint32 size\nuint32 stride",
+    "std_msgs/MultiArrayLayout": "std_msgs/MultiArrayDimension[] dim\nuint32 data_offset",
+    "std_msgs/UInt8MultiArray": "std_msgs/MultiArrayLayout layout\nuint8[] data",
+    "geometry_msgs/Vector3": "float64 x\nfloat64 y\nfloat64 z",
+    "geometry_msgs/Point": "float64 x\nfloat64 y\nfloat64 z",
+    "geometry_msgs/Quaternion": "float64 x\nfloat64 y\nfloat64 z\nfloat64 w",
+    "geometry_msgs/Wrench": "geometry_msgs/Vector3 force\ngeometry_msgs/Vector3 torque",
+    "geometry_msgs/Twist": "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular",
+    "geometry_msgs/Pose": "geometry_msgs/Point position\ngeometry_msgs/Quaternion orientation",
+    "geometry_msgs/WrenchStamped": "std_msgs/Header header\ngeometry_msgs/Wrench wrench",
+    "geometry_msgs/TwistStamped": "std_msgs/Header header\ngeometry_msgs/Twist twist",
+    "geometry_msgs/PoseStamped": "std_msgs/Header header\ngeometry_msgs/Pose pose",
+    "sensor_msgs/JointState": "std_msgs/Header header\nstring[] name\n"
+    "float64[] position\nfloat64[] velocity\nfloat64[] effort",
+    "trajectory_msgs/JointTrajectoryPoint": "float64[] positions\nfloat64[] velocities\nfloat64[] accelerations\n"
+    "float64[] effort\nbuiltin_interfaces/Duration time_from_start",
+    "trajectory_msgs/JointTrajectory": "std_msgs/Header header\nstring[] joint_names\n"
+    "trajectory_msgs/JointTrajectoryPoint[] points",
+    "diagnostic_msgs/KeyValue": "string key\nstring value",
+    "diagnostic_msgs/DiagnosticStatus": "byte OK=0\nbyte WARN=1\nbyte ERROR=2\nbyte STALE=3\nbyte level\nstring name\n"
+    "string message\nstring hardware_id\ndiagnostic_msgs/KeyValue[] values",
+    "diagnostic_msgs/DiagnosticArray": "std_msgs/Header header\ndiagnostic_msgs/DiagnosticStatus[] status",
+    "rcl_interfaces/ParameterValue": "uint8 type\nbool bool_value\nint64 integer_value\nfloat64 double_value\n"
+    "string string_value\nbyte[] byte_array_value\nbool[] bool_array_value\nint64[] integer_array_value\n"
+    "float64[] double_array_value\nstring[] string_array_value",
+    "rcl_interfaces/Parameter": "string name\nrcl_interfaces/ParameterValue value",
+    "rcl_interfaces/ParameterEvent": "builtin_interfaces/Time stamp\nstring node\n"
+    "rcl_interfaces/Parameter[] new_parameters\nrcl_interfaces/Parameter[] changed_parameters\n"
+    "rcl_interfaces/Parameter[] deleted_parameters",
+}
+
+
+def definition(kind: str) -> str:
+    """A message type such as geometry_msgs/msg/Pose, followed by its parts, in the form of the ros2msg encoding."""
+    found: dict[str, str] = {}
+
+    def collect(name: str) -> None:
+        found[name] = text = _DEFINITIONS[name]
+        for line in text.splitlines():
+            part = line.split()[0].removesuffix("[]")
+            if "/" in part and part not in found:
+                collect(part)
+
+    collect(kind.replace("/msg/", "/"))
+    (_, first), *parts = found.items()
+    return "\n".join([first, *(f"{'=' * 80}\nMSG: {name}\n{text}" for name, text in parts)])
+
+
+@cache
+def _encoder(kind: str) -> Callable[[Message], bytes]:
+    encode: Callable[[Message], bytes] = serialize_dynamic(kind, definition(kind))[kind]
+    return encode
+
+
+def encoded(kind: str, content: Message) -> bytes:
+    return _encoder(kind)(content)
+
+
+def exact(data: bytes) -> bytes:
+    """The bytes of a record as a message."""
+    return encoded(EXACT, {"layout": {"dim": [], "data_offset": 0}, "data": data})
+
+
+class CyclicMessages:
+    """Those that change every cycle, many at once: they differ in their numbers alone. The encoder makes one message
+    with known numbers; where it has put them is where those of every other message go."""
+
+    def __init__(self, tick: np.dtype[Any], joints: tuple[str, ...], period: float) -> None:
+        self._templates: dict[str, tuple[Bytes, NDArray[np.intp]]] = {}  # topic -> a message, places of its numbers
+        for topic, values in numbers(np.zeros(1, tick)).items():
+            marks = 1e-300 * np.arange(1.0, 1.0 + values.size)  # no other eight bytes of a message look like these
+            message = encoded(TOPICS[topic], cyclic(topic, marks, 0, joints, period))
+            places = np.array([message.index(mark.tobytes()) for mark in marks])[:, None] + np.arange(8)
+            self._templates[topic] = np.frombuffer(message, np.uint8), places.ravel()
+
+    def encoded(self, ticks: NDArray[Any]) -> dict[str, list[bytes]]:
+        """Of each topic, the messages of these cycles."""
+        stamps = np.zeros(len(ticks), STAMP)
+        stamps["sec"], stamps["nanosec"] = np.divmod(ticks["loop"]["time_ns"], 1_000_000_000)
+        result = {}
+        for topic, values in numbers(ticks).items():
+            template, places = self._templates[topic]
+            rows = np.tile(template, (len(ticks), 1))
+            rows[:, STAMP_AT], rows[:, places] = _bytes(stamps), _bytes(values)
+            result[topic] = [row.tobytes() for row in rows]
+        return result
+
+
+def _bytes(rows: NDArray[Any]) -> Bytes:
+    """Rows of numbers as rows of bytes."""
+    return np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
 
 
 def numbers(ticks: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
@@ -164,88 +268,3 @@ def _parameter_value(value: Any) -> Message:
         numbers = [float("nan") if item is None else float(item) for item in value]
         return {"type": _DOUBLE_ARRAY, "double_array_value": numbers}
     return {"type": _STRING, "string_value": str(value)}
-
-
-_LINE = "=" * 80
-
-_TIME = "int32 sec\nuint32 nanosec"
-_DURATION = "int32 sec\nuint32 nanosec"
-_HEADER = "builtin_interfaces/Time stamp\nstring frame_id"
-_VECTOR3 = "float64 x\nfloat64 y\nfloat64 z"
-_POINT = "float64 x\nfloat64 y\nfloat64 z"
-_QUATERNION = "float64 x\nfloat64 y\nfloat64 z\nfloat64 w"
-_WRENCH = "geometry_msgs/Vector3 force\ngeometry_msgs/Vector3 torque"
-_TWIST = "geometry_msgs/Vector3 linear\ngeometry_msgs/Vector3 angular"
-_POSE = "geometry_msgs/Point position\ngeometry_msgs/Quaternion orientation"
-_TRAJECTORY_POINT = (
-    "float64[] positions\nfloat64[] velocities\nfloat64[] accelerations\nfloat64[] effort\n"
-    "builtin_interfaces/Duration time_from_start"
-)
-_DIAGNOSTIC_STATUS = (
-    "byte OK=0\nbyte WARN=1\nbyte ERROR=2\nbyte STALE=3\nbyte level\nstring name\nstring message\n"
-    "string hardware_id\ndiagnostic_msgs/KeyValue[] values"
-)
-_PARAMETER_VALUE = (
-    "uint8 type\nbool bool_value\nint64 integer_value\nfloat64 double_value\nstring string_value\n"
-    "byte[] byte_array_value\nbool[] bool_array_value\nint64[] integer_array_value\n"
-    "float64[] double_array_value\nstring[] string_array_value"
-)
-
-
-def _with(definition: str, **parts: str) -> str:
-    """A definition followed by those of its parts, in the form of the ros2msg encoding."""
-    texts = [definition]
-    texts += [f"{_LINE}\nMSG: {name.replace('__', '/')}\n{text}" for name, text in parts.items()]
-    return "\n".join(texts)
-
-
-_STAMP = {"std_msgs__Header": _HEADER, "builtin_interfaces__Time": _TIME}
-
-DEFINITIONS = {
-    "sensor_msgs/msg/JointState": _with(
-        "std_msgs/Header header\nstring[] name\nfloat64[] position\nfloat64[] velocity\nfloat64[] effort", **_STAMP
-    ),
-    "geometry_msgs/msg/WrenchStamped": _with(
-        "std_msgs/Header header\ngeometry_msgs/Wrench wrench",
-        **_STAMP,
-        geometry_msgs__Wrench=_WRENCH,
-        geometry_msgs__Vector3=_VECTOR3,
-    ),
-    "geometry_msgs/msg/TwistStamped": _with(
-        "std_msgs/Header header\ngeometry_msgs/Twist twist",
-        **_STAMP,
-        geometry_msgs__Twist=_TWIST,
-        geometry_msgs__Vector3=_VECTOR3,
-    ),
-    "geometry_msgs/msg/PoseStamped": _with(
-        "std_msgs/Header header\ngeometry_msgs/Pose pose",
-        **_STAMP,
-        geometry_msgs__Pose=_POSE,
-        geometry_msgs__Point=_POINT,
-        geometry_msgs__Quaternion=_QUATERNION,
-    ),
-    "trajectory_msgs/msg/JointTrajectory": _with(
-        "std_msgs/Header header\nstring[] joint_names\ntrajectory_msgs/JointTrajectoryPoint[] points",
-        **_STAMP,
-        trajectory_msgs__JointTrajectoryPoint=_TRAJECTORY_POINT,
-        builtin_interfaces__Duration=_DURATION,
-    ),
-    "diagnostic_msgs/msg/DiagnosticArray": _with(
-        "std_msgs/Header header\ndiagnostic_msgs/DiagnosticStatus[] status",
-        **_STAMP,
-        diagnostic_msgs__DiagnosticStatus=_DIAGNOSTIC_STATUS,
-        diagnostic_msgs__KeyValue="string key\nstring value",
-    ),
-    "rcl_interfaces/msg/ParameterEvent": _with(
-        "builtin_interfaces/Time stamp\nstring node\nrcl_interfaces/Parameter[] new_parameters\n"
-        "rcl_interfaces/Parameter[] changed_parameters\nrcl_interfaces/Parameter[] deleted_parameters",
-        builtin_interfaces__Time=_TIME,
-        rcl_interfaces__Parameter="string name\nrcl_interfaces/ParameterValue value",
-        rcl_interfaces__ParameterValue=_PARAMETER_VALUE,
-    ),
-    "std_msgs/msg/UInt8MultiArray": _with(
-        "std_msgs/MultiArrayLayout layout\nuint8[] data",
-        std_msgs__MultiArrayLayout="std_msgs/MultiArrayDimension[] dim\nuint32 data_offset",
-        std_msgs__MultiArrayDimension="string label\nuint32 size\nuint32 stride",
-    ),
-}
