@@ -56,9 +56,11 @@ def main() -> int:
     todo = {step: why for step in STEPS if (why := stale(step))}
     for step, why in todo.items():
         print(f"{step.file}: measured on an older {why}; about {step.minutes:g} min")
-    print(f"evidence: {len(todo)} of {len(STEPS)} files are older; about {sum(s.minutes for s in todo):g} min to measure")
+    print(
+        f"evidence: {len(todo)} of {len(STEPS)} files are older; about {sum(s.minutes for s in todo):g} min to measure"
+    )
     if check:
-        return 1 if todo else 0
+        return int(bool(todo))
     for i, step in enumerate(todo, 1):
         print(f"[{i}/{len(todo)}] {step.command}", flush=True)
         start = time.monotonic()

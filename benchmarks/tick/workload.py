@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from ur_admittance.core import checks
 from ur_admittance.core.law import twist as law
 from ur_admittance.core.law.admittance import FAST
-from ur_admittance.core.limits import bounds, choose, quadratic, rows, singular
+from ur_admittance.core.limits import approach, choose, quadratic, reach, rows, singular, tool, walls
 from ur_admittance.core.records import PARAMS, Frame, Integrator, new
 from ur_admittance.core.wrench import condition as wrench
 from ur_admittance.errors import UrAdmittanceError
@@ -37,14 +37,16 @@ FROM_CORE: dict[ModuleType, tuple[str, ...]] = {
     checks: ("LONGEST_PERIOD",),
     wrench: ("ACCELERATION_CUTOFF_HZ",),
     law: ("QUIET",),
-    bounds: ("ELBOW", "BRAKING", "PLANNED", "NEAR_RATE", "FAR"),
+    approach: ("BRAKING", "PLANNED", "NEAR_RATE"),
+    reach: ("ELBOW",),
+    walls: ("FAR",),
     choose: ("SPEED", "TURNING", "SLIDING", "CUTS"),
     singular: ("SINGULAR", "DAMPING", "CURVE", "AHEAD"),
 }
 # Slack of comparisons and the end of a loop that converges: a little more or less changes no command that is compared.
 NUMERICAL: dict[ModuleType, tuple[str, ...]] = {
     rows: ("KEPT",),
-    choose: ("NORM_KEPT",),
+    tool: ("NORM_KEPT",),
     quadratic: ("VIOLATED", "STEPS"),
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import ROWS, kernel, record
-from ur_admittance.core.limits import bounds, choose
+from ur_admittance.core.limits import approach, choose, every_limit, joints, tool
 from ur_admittance.core.limits.singular import damped_factor, damped_inverse
 from ur_admittance.core.records import PARAMS, STATE, Limit, new
 from ur_admittance.model import robot_model
@@ -28,13 +28,13 @@ def chosen(params, state, J, C, V, sigma, q, position, qd, twist):
 
 @kernel
 def lessened(state, J, brake, most, caps, qd, twist):
-    choose.towards(record(state, 0), J, brake, most, caps, qd, twist)
+    tool.towards(record(state, 0), J, brake, most, caps, qd, twist)
 
 
 @kernel
 def shaped(params, state, J, C, V, qd, caps):
     p, s = record(params, 0), record(state, 0)
-    flags = choose.shape(p, s, V, caps, DT)
+    flags = tool.shape(p, s, V, caps, DT)
     damped_inverse(J, C, V, qd)
     return flags
 
@@ -45,12 +45,11 @@ def calmed(params, state, J, C, V, sigma, q, qd):
 
 
 @kernel
-def rows_of(params, state, J, now, position, A, b, flag, low, high, why_low, why_high):
+def rows_of(params, state, J, now, place, table, low, high, why_low, why_high):
     p, s = record(params, 0), record(state, 0)
-    time = bounds.stopping_time(p, now, s.qd_command)
-    straighten = bounds.joint_bounds(p, s, time, DT, low, high, why_low, why_high)
-    n = bounds.gates(p, s, J, now, time, straighten, position, position, A, b, flag, DT)
-    return n, time
+    time = approach.stopping_time(p, now, s.qd_command)
+    joints.joint_bounds(p, s, time, DT, low, high, why_low, why_high)
+    return every_limit.put_gates(p, s, J, now, time, place, table), time
 
 
 class Moment:
@@ -80,7 +79,7 @@ class Moment:
         fill(self.p, Parameters().changed(changes), model)
         self.q, self.position = q, position
         self.C = np.empty((6, 6))
-        self.s["singular_vectors"] = np.eye(6)
+        self.s["singular_vectors"], self.s["period"] = np.eye(6), DT
         self.sigma = damped_factor(self.J, self.s["singular_vectors"], self.C)[0]
         twist = rng.normal(size=6) * np.repeat([rng.uniform(0, 0.05), rng.uniform(0, 0.3)], 3)
         qd = np.empty(6)
@@ -96,11 +95,11 @@ class Moment:
         return qd, twist, scale, flags
 
     def rows(self):
-        A, b, flag = np.zeros((ROWS, 7)), np.zeros(ROWS), np.zeros(ROWS)
+        table, place = np.zeros((ROWS, 9)), np.array([self.position] * 2)
         low, high, why_low, why_high = (np.zeros(6) for _ in range(4))
         now = self.J @ self.s["qd_command"]
-        n, time = rows_of(self.params, self.state, self.J, now, self.position, A, b, flag, low, high, why_low, why_high)
-        return A[:n, :6], b[:n], low, high, time
+        n, time = rows_of(self.params, self.state, self.J, now, place, table, low, high, why_low, why_high)
+        return table[:n, :6].copy(), table[:n, 7].copy(), low, high, time
 
     def first(self):
         """What is wanted within the norms, as joint speeds."""

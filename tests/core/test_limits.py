@@ -5,12 +5,21 @@ import pytest
 
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import kernel, record
+from ur_admittance.core.limits.every_limit import GATES, LIMITS, put_gates
 from ur_admittance.core.motion.stopping import curved_keep
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, new
 from ur_admittance.core.tick import tick
 
 X, Y, Z = np.eye(6)[:3]
 LIGHT = {"admittance.mass": [2.0] * 3 + [0.2] * 3}
+
+
+def test_every_limit_is_reported_by_one_file_and_every_gate_has_rows():
+    for flag in set(Limit) - {Limit.NONE}:
+        assert sum(flag in limit.EVIDENCE for limit in LIMITS) == 1, flag
+    function = getattr(put_gates, "py_func", put_gates)
+    called = [function.__globals__.get(name) for name in function.__code__.co_names]
+    assert [gate.put_rows for gate in GATES] == [kernel for kernel in called if callable(kernel)]
 
 
 def speeds(log):

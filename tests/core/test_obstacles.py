@@ -6,7 +6,7 @@ import pytest
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import kernel, record
 from ur_admittance.core.faults import sentence
-from ur_admittance.core.limits.bounds import BRAKING
+from ur_admittance.core.limits.approach import BRAKING
 from ur_admittance.core.limits.obstacles import STOP_SLACK, nearest, stop_clear
 from ur_admittance.core.limits.shapes_record import pair_words
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, Status, new

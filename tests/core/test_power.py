@@ -88,6 +88,14 @@ def test_a_spring_hands_out_nothing_over_a_period() -> None:
     assert not unfiltered().run(4.0, 10.0, 0.03, 5.0, math.pi / 2.0)
 
 
+def test_damping_for_power_that_leaves_is_no_estimate_of_a_stiffness() -> None:
+    axis = unfiltered()
+    assert axis.run(3.0, 20.0, 0.1, 6.0, math.pi)
+    contact = axis.state["contact"]
+    assert contact["withstood"][0, 0] > 0.0
+    assert contact["stiffness"][0, 0] == 0.0  # which is what the command publishes: nothing measured one
+
+
 @pytest.mark.parametrize("delay", [0.0, 0.001, 0.008])
 def test_force_and_speed_are_aligned_to_a_tenth_of_a_period(delay: float) -> None:
     """A spring of any sign gives back all it took: what is left over tells the error in time."""

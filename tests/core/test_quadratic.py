@@ -11,7 +11,7 @@ SIZES = (1, 6, 20, 32)
 
 def solve(H, g, A, b):
     x, active, multipliers = np.zeros(N), np.zeros(N), np.zeros(N)
-    count = minimise(H, g, A, b, len(b), x, active, multipliers)
+    count = minimise(H, g, np.column_stack([A, b]), len(b), x, active, multipliers)
     return count, x, active[: max(count, 0)].astype(int), multipliers[: max(count, 0)]
 
 

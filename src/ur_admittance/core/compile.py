@@ -129,7 +129,7 @@ def _stack_array(*shape):
 
 vec3, vec6, vec7 = _stack_array(3), _stack_array(6), _stack_array(7)
 mat3, mat6, mat7 = _stack_array(3, 3), _stack_array(6, 6), _stack_array(7, 7)
-rows7, per_row = _stack_array(ROWS, 7), _stack_array(ROWS)
+row_table, two_places = _stack_array(ROWS, 9), _stack_array(2, 3)
 ends, per_near = _stack_array(8, 2, 3), _stack_array(NEAR)  # ends: both of the segments of all capsules
 
 

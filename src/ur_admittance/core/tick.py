@@ -10,7 +10,7 @@
       2.4 damping that varies with speed and place law/variable.py
       2.5 mass, damping and spring of one axis     law/admittance.py
       2.6 axes under force control                 law/force_axes.py
-    3 bounds: joints, walls, edge of the reach     limits/bounds.py; distances: limits/obstacles.py
+    3 limits: joints, tool, walls, distances, edge of the reach: one file each, listed in limits/every_limit.py
     4 joint speeds that keep every limit           limits/choose.py, limits/singular.py, limits/quadratic.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
     or, in every mode but ACTIVE, brake and hold   motion/stopping.py
@@ -46,10 +46,10 @@ from ur_admittance.core.contact.surface import estimate_normal
 from ur_admittance.core.law.control_axes import NORMAL
 from ur_admittance.core.law.ramps import ramp_parameters, track
 from ur_admittance.core.law.twist import advance, carry, desired_twist, law_twist, pose_error
-from ur_admittance.core.limits.bounds import SINGULARITY
 from ur_admittance.core.limits.choose import choose
 from ur_admittance.core.limits.obstacles import COLLISION as NEAR_LIMIT
 from ur_admittance.core.limits.obstacles import SHOWN, forget_near, nearest_pair
+from ur_admittance.core.limits.reach import SINGULARITY
 from ur_admittance.core.limits.singular import SINGULAR, damped_factor, smallest_singular_value
 from ur_admittance.core.memory import forget_all_but_motion, stands_still, start
 from ur_admittance.core.modes import ACTIVATE, INACTIVE, change_mode, enter_fault

@@ -62,7 +62,8 @@ CONTACT = np.dtype(  # control axes
         ("touching", F, 6),  # 0 or 1
         ("ran_into", F, 6),  # 1: the arm moved by itself when it touched
         ("time_without_force", F, 6),  # [s]
-        ("stiffness", F, 6),  # estimated, 0: unknown [N/m, Nm/rad]
+        ("stiffness", F, 6),  # estimated from force and displacement, 0: unknown [N/m, Nm/rad]
+        ("withstood", F, 6),  # that, or what the damping is enough for where only power was seen [N/m, Nm/rad]
         ("damping", F, 6),  # used where the user's is smaller [Ns/m, Nms/rad]
         ("held", F, 6),  # 1: that damping stays until the tool has left the place
         ("held_time", F, 6),  # since then [s]

@@ -106,7 +106,7 @@ def damp(p, s, contact, dt):
             most = max(p.max_contact_damping[i // 3], damping)
             contact.damping[i] = clip(damping * (1.0 + share), damping, most)
             enough = p.contact_ratio * contact.damping[i] / (p.loop_delay + s.mass[i] / contact.damping[i])
-            contact.stiffness[i] = max(contact.stiffness[i], enough)
+            contact.withstood[i] = max(contact.withstood[i], enough)
             hold(contact, i)
         o.fast_once[i] *= 1.0 - FORGET * share
         o.fast[i] *= 1.0 - FORGET * share

@@ -90,10 +90,10 @@ def observe(p, s, wrench, velocity, R, driven, dt):
             free = contact.unlimited_time >= IMPACT  # at a limit the arm does not obey the force
             slope = hit_stiffness(hit, wrench[i], v[i], s.mass[i], fresh, i, dt)
             late = contact.held[i] != 0.0 and contact.held_time[i] > IMPACT
-            if free and not (late and slope < STIFFER * contact.stiffness[i]):
+            if free and not (late and slope < STIFFER * contact.withstood[i]):
                 stiffness = max(stiffness, slope)
         if stiffness > 0.0:
-            contact.stiffness[i] = min(stiffness, STIFFEST)
+            contact.stiffness[i] = contact.withstood[i] = min(stiffness, STIFFEST)
             if not by_itself:
                 hold(contact, i)
             stiff = contact.stiffness[i] * p.loop_delay > s.damping[i]
@@ -110,7 +110,7 @@ def observe(p, s, wrench, velocity, R, driven, dt):
             contact.damping[i] -= min(1.0, dt / RELEASE_TIME) * contact.damping[i]
             if contact.damping[i] < s.damping[i]:
                 contact.damping[i] = 0.0
-                contact.stiffness[i] = 0.0
+                contact.stiffness[i] = contact.withstood[i] = 0.0
 
 
 @kernel
@@ -120,7 +120,7 @@ def leave(p, contact, v, i, dt):
         return
     contact.held_time[i] += dt
     contact.distance[i] += v * dt
-    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / max(contact.stiffness[i], SOFTEST[i // 3]):
+    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / max(contact.withstood[i], SOFTEST[i // 3]):
         contact.held[i] = 0.0
 
 

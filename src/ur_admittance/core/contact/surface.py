@@ -42,7 +42,7 @@ def estimate_normal(p, contact, force, velocity, commanded, by_path, dt):
             n[i] -= along * velocity[i]
         size = norm(n)
         if size > 0.0 and dot(n, z) > LARGEST_TILT * size:
-            depth = norm(force) / max(contact.stiffness[2], SOFTEST)
+            depth = norm(force) / max(contact.withstood[2], SOFTEST)
             weight = min(1.0, dt / p.normal_time, sliding * dt / (DEPTHS * depth))
             for i in range(3):
                 contact.normal[i] += weight * (n[i] / size - contact.normal[i])

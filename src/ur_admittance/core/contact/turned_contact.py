@@ -33,6 +33,7 @@ def turn_contact(contact, C):
         take_over(C, contact.touching[a : a + 3])
         take_over(C, contact.ran_into[a : a + 3])
         take_over(C, contact.stiffness[a : a + 3])
+        take_over(C, contact.withstood[a : a + 3])
         take_over(C, contact.damping[a : a + 3])
         take_over(C, contact.held[a : a + 3])
         take_over(C, contact.held_time[a : a + 3])

@@ -31,8 +31,8 @@ def update_bias(p, s, v, dt):
             s.velocity_bias[i] = 0.0
             continue
         settling = 0.0
-        if contact.stiffness[i] > 0.0:
-            settling = SETTLED * max(s.damping[i], contact.damping[i]) / contact.stiffness[i]
+        if contact.withstood[i] > 0.0:
+            settling = SETTLED * max(s.damping[i], contact.damping[i]) / contact.withstood[i]
         arriving = contact.ran_into[i] != 0.0 and contact.impact.time[i] < settling
         aim = v[i] if contact.touching[i] != 0.0 and not arriving else 0.0
         limit = p.bias_limit[i // 3]

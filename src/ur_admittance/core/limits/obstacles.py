@@ -1,4 +1,4 @@
-"""3  Bounds from distances: the arm slows down before it hits itself, a box or the table, as it does at a wall.
+"""Limit of distances: the arm slows down before it hits itself, a box or the table, as it does at a wall.
 
     -d(distance)/dq . qd <= stoppable_speed(distance - clearance)    for each pair of bodies that is near (capsules.py)
 
@@ -10,7 +10,7 @@ import math
 
 from ur_admittance.core.chain import twist_of
 from ur_admittance.core.compile import NEAR, ends, kernel, mat6, per_near, record, vec3, vec6
-from ur_admittance.core.limits.bounds import NEAR_RATE, PLANNED, stoppable_speed, stopping_time
+from ur_admittance.core.limits.approach import NEAR_RATE, PLANNED, stoppable_speed, stopping_time
 from ur_admittance.core.limits.capsules import (
     gradient,
     pair_count,
@@ -18,8 +18,10 @@ from ur_admittance.core.limits.capsules import (
     place,
     smallest_distance,
 )
+from ur_admittance.core.limits.rows import BOUND, FLAG
 from ur_admittance.core.records import Limit
 
+EVIDENCE = Limit.COLLISION  # with the nearest two bodies and their distance: STATE near, near_distance
 COLLISION = int(Limit.COLLISION)
 
 SHOWN = 0.03  # [m] beyond the clearance: nearer pairs are reported even when they slow nothing down
@@ -48,6 +50,8 @@ def fastest(h, qd):
 @kernel
 def known_room(p, s):
     """A lower bound of the smallest distance beyond the clearance, from the last measurement [m]."""
+    if p.shapes.on == 0:
+        return math.inf
     if s.near_revision != p.revision:
         return -math.inf
     room = s.near_room
@@ -57,18 +61,16 @@ def known_room(p, s):
 
 
 @kernel
-def put_near(p, s, time, dt, A, b, flags, n):
-    """Rows of the pairs that matter to a motion that needs `time` to stop, the nearest NEAR of them. Returns (number of
-    rows, a lower bound of the smallest distance beyond the clearance)."""
-    h = p.shapes
+def put_rows(p, s, J, now, time, places, table, n):
+    """Rows of the pairs that matter to a motion that needs `time` to stop, the nearest NEAR of them."""
+    h, dt = p.shapes, s.period
     forget_near(s)
     if h.on == 0:
-        return n, math.inf
+        return n
     speed = fastest(h, s.qd_command) + dt * fastest(h, p.joint_acceleration)
     zone = max(SHOWN, speed * max(1.0 / NEAR_RATE, time / PLANNED + 3.0 * dt))
-    room = known_room(p, s)
-    if room > zone:
-        return n, room
+    if known_room(p, s) > zone:
+        return n
     P, axes, x, normal, g, rooms = ends(), mat6(), vec3(), vec3(), vec6(), per_near()
     place(p.chain_rotation, p.chain_position, h, s.q_command, P, axes)
     count, smallest = 0, zone + BEYOND
@@ -81,12 +83,12 @@ def put_near(p, s, time, dt, A, b, flags, n):
         if room < zone:
             at = free_row(rooms, count, room)
             gradient(h, axes, one, two, x, normal, g)
-            if at >= 0 and put_approach(p, s, g, room, time, dt, A, b, flags, n + at):
+            if at >= 0 and put_approach(p, s, g, room, time, table, n + at):
                 rooms[at] = room
                 count = max(count, at + 1)
     s.near_room, s.near_revision = smallest, p.revision
     s.near_q[:] = s.q_command
-    return n + count, smallest
+    return n + count
 
 
 @kernel
@@ -102,7 +104,7 @@ def free_row(rooms, count, room):
 
 
 @kernel
-def put_approach(p, s, g, room, time, dt, A, b, flags, row):
+def put_approach(p, s, g, room, time, table, row):
     """One row, of length one; g: gradient of the distance. Returns whether there is anything to bound."""
     closing, square = 0.0, 0.0
     for k in range(6):
@@ -112,11 +114,11 @@ def put_approach(p, s, g, room, time, dt, A, b, flags, row):
         return False
     length = math.sqrt(square)
     for k in range(6):
-        A[row, k] = -g[k] / length
-    A[row, 6] = 0.0
-    slowest = closing - p.max_acceleration[0] * dt  # that can be reached in one tick
-    b[row] = max(stoppable_speed(room, closing, time, dt), slowest) / length
-    flags[row] = COLLISION
+        table[row, k] = -g[k] / length
+    table[row, 6] = 0.0
+    slowest = closing - p.max_acceleration[0] * s.period  # that can be reached in one tick
+    table[row, BOUND] = max(stoppable_speed(room, closing, time, s.period), slowest) / length
+    table[row, FLAG] = COLLISION
     return True
 
 

@@ -2,6 +2,8 @@
 
     minimise 1/2 x' H x + g' x     subject to  A x <= b          x (N,), H positive definite, any number of inequalities
 
+A row of the table is N numbers of A, then that of b; more columns are not looked at.
+
 Dual active-set method [Goldfarb and Idnani 1983]: it starts at the minimum without constraints and takes in the most
 violated row, one after the other; while it does, x stays the minimum under the rows taken in so far. So a problem
 without a violated row costs one look at the rows, and every other one a few small steps.
@@ -50,11 +52,11 @@ def inverse_transpose(L, J):
 
 
 @kernel
-def most_violated(A, b, rows, x):
+def most_violated(A, rows, x):
     """(row, by how much) it is violated most; -1: none is. Rows have length one, or are zero."""
     worst, at = VIOLATED, -1
     for i in range(rows):
-        excess = -b[i]
+        excess = -A[i, N]
         for k in range(N):
             excess += A[i, k] * x[k]
         if excess > worst:
@@ -108,9 +110,10 @@ def add(J, R, d, q):
 
 
 @kernel
-def minimise(H, g, A, b, rows, x, active, u):
-    """x at the minimum; active (N,) and u (N,): the rows that hold it and their multipliers. Returns the number of
-    active rows, or -1: no x satisfies all rows, -2: H is not positive definite, -3: too many steps."""
+def minimise(H, g, A, rows, x, active, u):
+    """x at the minimum under the first `rows` of A; active (N,) and u (N,): those that hold it and their multipliers.
+    Returns the number of active rows, or -1: no x satisfies all rows, -2: H is not positive definite, -3: too many
+    steps."""
     L, J, R = mat7(), mat7(), mat7()
     d, z, r, y = vec7(), vec7(), vec7(), vec7()
     if not cholesky(H, L):
@@ -126,7 +129,7 @@ def minimise(H, g, A, b, rows, x, active, u):
             x[i] -= J[i, k] * y[k]
     q = 0
     for _ in range(STEPS):
-        new, excess = most_violated(A, b, rows, x)
+        new, excess = most_violated(A, rows, x)
         if new < 0:
             return q
         multiplier = 0.0

@@ -5,7 +5,7 @@
 T: following_time; speed: the joint's largest commanded one lately. Up to E = safety.max_following_error nothing
 happens: a load bends the arm, and a command that followed its sag would sink with it. Beyond E the command waits for
 the arm: the joint slows down from its present speed to none at 2 E, but may go back freely (`top_speed` in
-limits/bounds.py). An arm that stays there does not follow, which is a fault. An arm that is driven by speeds adds up
+limits/joints.py). An arm that stays there does not follow, which is a fault. An arm that is driven by speeds adds up
 small errors while it moves: they are forgiven, up to DRIFT of the distance.
 """
 

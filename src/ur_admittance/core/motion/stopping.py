@@ -1,11 +1,16 @@
-"""Moving the joints by one step, and every mode but ACTIVE: brake inside all limits, then hold."""
+"""Moving the joints by one step, and every mode but ACTIVE: brake inside all limits, then hold.
+
+A stop does not go through the chooser (limits/choose.py), nor does a retreat: it must work without a measured position
+and where no direction is wanted, and campaigns with the chooser in its place were no better.
+"""
 
 import math
 
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import is_sane
 from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
-from ur_admittance.core.limits.bounds import BRAKING, joint_bounds, stopping_time
+from ur_admittance.core.limits.approach import BRAKING, stopping_time
+from ur_admittance.core.limits.joints import joint_bounds
 from ur_admittance.core.limits.singular import damped_factor, damped_inverse
 from ur_admittance.core.memory import stands_still
 from ur_admittance.core.motion.retreat import remember_place
