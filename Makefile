@@ -40,17 +40,17 @@ CALM := $(addprefix tests/,analysis calibration contact control core docs model 
 NO_ROS := --ignore=tests/ros
 test: lint $(ROS)/.tried
 	@$(COMPILE)
-	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,$(CALM))" \
-	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
-	  $${ros:+"$$ros $(FILES)" "$(CROWD) $(ROS_TESTS)"} then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" \
+	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest -n 3 $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,$(CALM))" \
+	  "nice -n 5 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
+	  $${ros:+"$$ros -n 2 $(FILES)" "$(CROWD) $(ROS_TESTS)"} then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" \
 	  $${ros:+then "$$ros" "-m realtime tests/ros"}
 
 test-ros: $(ROS)/.tried
-	@$(ROS_PART) && $(RUN_TESTS) $${ros:+"$$ros $(FILES)" "$(CROWD) $(ROS_TESTS)" then "$$ros" "-m realtime tests/ros"}
+	@$(ROS_PART) && $(RUN_TESTS) $${ros:+"$$ros -n 2 $(FILES)" "$(CROWD) $(ROS_TESTS)" then "$$ros" "-m realtime tests/ros"}
 
 COMPILE := $(BIN)/ur-admittance sim push --json >/dev/null # outside the time limits of the tests, and once for all workers
 RUN_TESTS := $(BIN)/python scripts/run_tests.py
-FILES := -n 3 --dist loadfile --no-loadscope-reorder # in their order: files with few tests are not short
+FILES := --dist loadfile --no-loadscope-reorder # in their order: files with few tests are not short
 CROWD := -m 'not realtime'
 ROS_TESTS := tests/ros tests/robots/test_contract.py -k ros
 # Nodes in processes of their own over DDS on this machine. A sourced ROS installation would mix with the wheels.
