@@ -7,11 +7,23 @@ import pytest
 
 from ur_admittance.robots.ros.command_outputs import TrajectoryOutput
 from ur_admittance_lab.driver.driver_messages import read_trajectory
+from ur_admittance_lab.driver.generations import GENERATIONS
 from ur_admittance_lab.driver.trajectory_controller import TrajectoryController
 
-from .test_action_goals import END_S, JOINTS, PERIOD, RAMP_S, RULES, SPEED, START_NS, commanded
-
+JOINTS = tuple("abcdef")
+PERIOD = 0.002
+SPEED = np.array([0.8, -0.4, 0.3, 0.2, -0.1, 0.5])  # [rad/s]
+RAMP_S, END_S = 0.1, 2.0
+START_NS = 1_000_000_000_000
 LOST_S = 0.5
+RULES = {f"{name}, {one}": rule for name, row in GENERATIONS.items() for one, rule in row.trajectory.items()}
+
+
+def commanded(t):
+    """Up to SPEED in RAMP_S, down again at the end: angles, speeds."""
+    up, down = np.clip(t / RAMP_S, 0.0, 1.0), np.clip((t - END_S) / RAMP_S, 0.0, 1.0)
+    gone = 0.5 * up**2 * RAMP_S + max(0.0, min(t, END_S) - RAMP_S) + (down - 0.5 * down**2) * RAMP_S
+    return SPEED * gone, SPEED * (up if t < END_S else 1.0 - down)
 
 
 def executed(rules, latency):
