@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ur_admittance.bounds import Bounds
-from ur_admittance.cli.first_start import compile_first
-from ur_admittance.cli.options import DurationOption, ModelOption, within
-from ur_admittance.cli.values import parameters_from
+from ur_admittance.cli.console import compile_first
+from ur_admittance.cli.options import DurationOption, ModelOption, parameters_from, within
 
 if TYPE_CHECKING:
     from ur_admittance.page import Page

@@ -76,7 +76,7 @@ class LogWriter:
     """Writes cycles as they come. Raises LogError when one cannot be written, the same again if more are added; close
     then has nothing left to do."""
 
-    def __init__(self, path: str | Path, about: dict[str, Any], *, ros_rate: float = ROS_RATE) -> None:
+    def __init__(self, path: str | Path, about: dict[str, Any]) -> None:
         if sys.byteorder != "little":
             raise LogError("recordings are little endian: this processor is not supported")
         self.path = Path(path)
@@ -84,7 +84,7 @@ class LogWriter:
         self.rate = float(about.get("rate") or 500.0)  # [Hz]
         self.ticks = 0
         self._written = 0  # of them: those that the system has
-        self._every = max(1, round(self.rate / ros_rate))
+        self._every = max(1, round(self.rate / ROS_RATE))
         self._state_every = max(1, round(self.rate * KEYFRAME_S))
         self._sequence = -1
         self._status = (-1, -1)

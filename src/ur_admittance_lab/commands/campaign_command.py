@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.bounds import Bounds
-from ur_admittance.cli.console import console, wrapped
-from ur_admittance.cli.first_start import compile_first
+from ur_admittance.cli.console import compile_first, console, wrapped
 from ur_admittance.cli.options import MINUTES, SEED, JsonOption, ThreadsOption, within
 
 if TYPE_CHECKING:
