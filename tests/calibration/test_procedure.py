@@ -295,7 +295,7 @@ def test_poses_set_by_hand_are_collected_until_the_user_has_enough(parameters):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_clearance_uses_the_kinematics_of_the_model(name):
-    from ur_admittance.calibration.clearance import _frames
+    from ur_admittance.calibration.poses import _frames
 
     model, rng = robot_model(name), np.random.default_rng(0)
     q = rng.uniform(-3, 3, (20, 6))

@@ -6,13 +6,13 @@ import pytest
 from ur_admittance.core.records import COMMAND, Limit, Mode, new
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.look import tubes
-from ur_admittance.page.drawn_shapes import capsule
+from ur_admittance.page.drawn_arm import capsule
 from ur_admittance.page.feel import FEELS, effect, feel_changes
 from ur_admittance.page.input_panel import GROUPS, LIMITS
 from ur_admittance.page.knobs import hint
+from ur_admittance.page.marks import nearest, touching
 from ur_admittance.page.status_view import direction, happening, status_html
 from ur_admittance.page.surroundings import SITUATIONS, changes_of
-from ur_admittance.page.touched import nearest, touching
 from ur_admittance.params import Parameters
 from ur_admittance.params.own_motion import own_motion_of
 from ur_admittance.params.table import rows

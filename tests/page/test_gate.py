@@ -8,7 +8,7 @@ import pytest
 
 from ur_admittance import page as dashboard
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.page.address import is_loopback, listen, token_for
+from ur_admittance.page.gate import is_loopback, listen, token_for
 
 TOKEN = "correct-horse-battery"
 

@@ -16,13 +16,13 @@ from websockets.sync.client import connect
 from ur_admittance import page as dashboard
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.page import viser_internals
-from ur_admittance.page.address import listen
+from ur_admittance.page.gate import listen
 from ur_admittance.page.viser_internals import (
     NOT_OFFERED,
     SOURCES,
     WORKS_WITH,
     check,
-    client_document,
+    document,
     guarded_server,
 )
 
@@ -77,10 +77,10 @@ def test_a_part_of_the_client_that_the_page_builds_on_is_named(monkeypatch, tmp_
 
 
 def test_a_client_that_was_packed_differently_is_noticed(monkeypatch):
-    assert "</head>" in client_document()
+    assert b"</head>" in document()
     monkeypatch.setattr(viser_internals, "CLIENT", "client/build/main.js")
     with pytest.raises(UrAdmittanceError, match=r"client/build/main\.js is missing or different in " + VISER):
-        client_document()
+        document()
 
 
 def test_a_server_that_would_go_around_the_gate_is_not_started(monkeypatch, own):

@@ -14,7 +14,7 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.plot import plot
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay, what_if
-from ur_admittance.recording.why import first_fault, why
+from ur_admittance.recording.why import why
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.loop import run
 
@@ -163,7 +163,6 @@ def test_why_tells_the_faults_in_order_with_cause_and_remedy(recording):
     assert "ms later" in story
     assert "Free the tool" in story
     assert lines[-1] == "The recording ends with the arm at rest."
-    assert first_fault(recording).startswith("stopped after 1.4")
 
 
 def test_why_tells_how_long_the_loop_paused(tmp_path, controller, robot):
@@ -204,7 +203,6 @@ def test_why_of_a_cut_off_or_empty_recording_says_so(recording):
     assert "cut off" in why(dataclasses.replace(recording, complete=False)).splitlines()[-1]
     empty = dataclasses.replace(recording, ticks=recording.ticks[:0])
     assert "contains no cycles" in why(empty)
-    assert first_fault(empty) == ""
 
 
 def test_the_figure_is_drawn_in_every_format(recording, tmp_path):

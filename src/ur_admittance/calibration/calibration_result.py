@@ -56,11 +56,6 @@ class ToolCalibration:
         """RMS of the length of the force residual [N]."""
         return float(np.sqrt((self.residual[self.used, :3] ** 2).sum(axis=1).mean()))
 
-    @property
-    def residual_torque(self) -> float:
-        """RMS of the length of the torque residual [Nm]."""
-        return float(np.sqrt((self.residual[self.used, 3:] ** 2).sum(axis=1).mean()))
-
     def changes(self) -> dict[str, Any]:
         """Dotted parameter names -> values, as `Parameters.changed` takes them."""
         values: dict[str, Any] = {}

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from ur_admittance import __version__
-from ur_admittance.cli import ask, bringup, calibrate, check, demo, measure_response, params, recordings, run
-from ur_admittance.cli.group import LABORATORY, Group
+from ur_admittance.cli import bringup, calibrate, check, demo, params, recordings, run
+from ur_admittance.cli.console import LABORATORY, Group
 from ur_admittance.errors import UrAdmittanceError
 
 app = typer.Typer(
@@ -22,7 +22,7 @@ app = typer.Typer(
 )
 app.command()(demo.demo)
 app.command()(run.run)
-app.command()(ask.ask)
+app.command()(run.ask)
 app.command()(recordings.why)
 app.command()(recordings.plot)
 app.command()(recordings.export)
@@ -32,7 +32,7 @@ app.command()(bringup.bringup)
 app.command()(check.check)
 app.command("check-frames")(check.check_frames)
 app.add_typer(calibrate.app, name="calibrate")
-app.command("measure-response")(measure_response.measure_response)
+app.command("measure-response")(check.measure_response)
 for found in entry_points(group=LABORATORY):
     app.command(found.name, rich_help_panel=found.value.partition(".")[0])(found.load())
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.group import Group
+from ur_admittance.cli.console import Group
 from ur_admittance.cli.options import (
     MovingOptions,
     OverwriteOption,

@@ -1,5 +1,10 @@
-"""ur-admittance check, check-frames: is this set-up fit for force control, and are signs and frames right?"""
+"""ur-admittance check, check-frames, measure-response: is this set-up fit for force control, are signs and frames
+right, and how late does the arm respond?"""
 
+import json
+import math
+import re
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -8,12 +13,18 @@ import typer
 from ur_admittance.cli.options import (
     ArmOptions,
     ClientOption,
+    JsonOption,
+    LogOption,
     ModelOption,
+    YesOption,
     shared_options,
     within,
 )
+from ur_admittance.errors import ParameterError
 from ur_admittance.given import Bounds
 from ur_admittance.runtime.registry import DEFAULT_NAME
+
+SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
 
 
 def check(
@@ -93,3 +104,48 @@ def _person() -> tuple[Any, Any]:
         typer.echo("thank you, let go")
 
     return ask, done
+
+
+@shared_options
+def measure_response(
+    arm: ArmOptions,
+    delay: Annotated[str, typer.Option(help="Simulation only: delay of the simulated arm.")] = "10ms",
+    yes: YesOption = False,
+    as_json: JsonOption = False,
+    log: LogOption = None,
+) -> None:
+    """Measure how late the arm responds: the base joint swings by 1.5 mm at the tool."""
+    from ur_admittance.calibration.response import AMPLITUDE
+    from ur_admittance.calibration.response import measure_response as measure
+    from ur_admittance.params import Parameters
+    from ur_admittance.robots.calm_recorder import recorded
+
+    servo_delay = seconds(delay)
+    settings: dict[str, Any] = {}
+    if arm.simulated:
+        from ur_admittance.model import robot_model
+        from ur_admittance.robots.simulated import Servo, World
+
+        settings["world"] = World(robot_model(arm.model), servo=Servo(delay=servo_delay))
+    arm.confirm(f"The tool will swing by {1e3 * AMPLITUDE:g} mm to either side for 3 s. Is the path clear?", yes)
+    say = partial(typer.echo, err=as_json)  # stdout is for the JSON alone
+    with arm.connected(Parameters(), say=say, **settings) as (calm, name), recorded(calm, log, Parameters()):
+        response = measure(calm)
+    if as_json:
+        typer.echo(json.dumps({"robot": name, "response_time": response.time, "gain": response.gain}))
+        return
+    typer.echo(f"{name}: {response}; set robot.response_time: {response.time:.4f}")
+    if log is not None:
+        typer.echo(f"recording: {log}")
+
+
+def seconds(text: str) -> float:
+    """'10ms', '0.01s', '0.01' -> 0.01."""
+    match = re.fullmatch(r"\s*([0-9.eE+-]+)\s*(us|ms|s)?\s*", text)
+    try:
+        value = float(match[1]) * SECONDS[match[2] or "s"] if match else math.nan
+    except ValueError:
+        value = math.nan
+    if not 0.0 <= value <= 0.5:
+        raise ParameterError(f"--delay {text}: must be a time from 0 to 0.5 s, such as 10ms.")
+    return value

@@ -1,15 +1,20 @@
-"""Where tables, lists and progress are printed."""
+"""What is printed: tables, lists of commands, the progress of the first start."""
 
+import re
 import shutil
 import sys
 import textwrap
-from typing import TYPE_CHECKING
+from importlib.metadata import entry_points
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-
 WIDEST = 120  # longer lines are hard to read
+LABORATORY = "ur_admittance.commands"  # entry points of the commands that another package brings
 
 
 def width() -> int:
@@ -30,3 +35,46 @@ def console(stderr: bool = False, pipe_width: int = 120) -> "Console":
 
     terminal = (sys.stderr if stderr else sys.stdout).isatty()
     return Console(stderr=stderr, width=None if terminal else pipe_width, markup=False, highlight=False)
+
+
+class Group(TyperGroup):
+    """Lists its commands with the first words of each help, wrapped; the library would cut them off."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        brought = entry_points(group=LABORATORY).names
+        gists = {name: _gist(command.help or "") for name, command in self.commands.items()}
+        for title, wanted in (("Commands", gists.keys() - brought), ("Laboratory", gists.keys() & brought)):
+            rows = [(name, gist) for name, gist in gists.items() if name in wanted]
+            if rows:
+                with formatter.section(title):
+                    formatter.write_dl(rows)
+
+
+def _gist(text: str) -> str:
+    """Up to the first full stop, colon or semicolon."""
+    return re.split(r"[.:;?](?:\s|$)", " ".join(text.split()))[0]
+
+
+def compile_first(simulation: bool = True) -> None:
+    """Compile what is not in the cache of this computer: the controller and, if asked for, the simulated arm."""
+    from ur_admittance.first_start import SIMULATION, in_words, prepare
+
+    others = (SIMULATION,) if simulation else ()
+    if not sys.stderr.isatty():
+        prepare(in_words(lambda text: typer.echo(text, err=True)), others)
+        return
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    from ur_admittance.first_start import Progress as Compiled
+
+    columns = (TextColumn("compiling once:"), BarColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=1.0, visible=False)
+
+        def tell(compiled: Compiled | str) -> None:
+            if isinstance(compiled, str):
+                bar.console.print(compiled)
+                return
+            bar.update(task, completed=compiled.share, description=compiled.how_far, visible=True)
+
+        prepare(tell, others)

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ur_admittance.cli.first_start import compile_first
-from ur_admittance.cli.options import DurationOption, ModelOption, within
-from ur_admittance.cli.values import parameters_from
+from ur_admittance.cli.console import compile_first
+from ur_admittance.cli.options import DurationOption, ModelOption, parameters_from, within
 from ur_admittance.given import Bounds
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.console import width, wrapped
-from ur_admittance.cli.group import Group
+from ur_admittance.cli.console import Group, width, wrapped
 from ur_admittance.cli.options import ModelOption
 from ur_admittance.errors import ParameterError
 

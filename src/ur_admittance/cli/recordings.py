@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ur_admittance.cli.console import console
-from ur_admittance.cli.options import OverwriteOption, beside, check_output
-from ur_admittance.cli.values import assignments
+from ur_admittance.cli.options import OverwriteOption, assignments, beside, check_output
 from ur_admittance.outputs import PICTURES, TABLES
 
 if TYPE_CHECKING:

@@ -1,13 +1,14 @@
-"""ur-admittance run: the main job, a compliant arm in real time."""
+"""ur-admittance run: the main job, a compliant arm in real time; ask: a request to one in another terminal."""
 
 import contextlib
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.first_start import compile_first
+from ur_admittance.cli.console import compile_first
 from ur_admittance.cli.options import (
     ClientOption,
     ConnectionOption,
@@ -18,14 +19,18 @@ from ur_admittance.cli.options import (
     SensorOption,
     SetOption,
     StageOption,
+    assignments,
     chosen_client,
+    parameters_from,
 )
-from ur_admittance.cli.values import assignments, parameters_from
-from ur_admittance.errors import RobotError
+from ur_admittance.errors import LifecycleError, ParameterError, RobotError
+from ur_admittance.runtime.registry import DEFAULT_NAME
 
 if TYPE_CHECKING:
     from ur_admittance.params import Parameters
     from ur_admittance.runtime.report import LoopReport
+
+PATIENCE_S = 10.0  # a loop that runs answers within a cycle; a reset may have to connect to the robot first
 
 
 def run(
@@ -206,3 +211,36 @@ def _watchers(name: str, dashboard: bool, sentence: str) -> Iterator[None]:
         stack.enter_context(status_process(name))
         typer.echo(sentence)
         yield
+
+
+def ask(
+    request: Annotated[
+        str,
+        typer.Argument(
+            metavar="REQUEST",
+            help="activate, activate_with_load (you know the force on the tool, the arm may yield to it), deactivate, "
+            "stop, reset_fault, unlock, retreat, latch_reference, resume_stages, zero_ft_sensor, zero_free_tool (you "
+            "see that nothing touches the tool), or a new value of a parameter: admittance.mass=4.",
+        ),
+    ],
+    name: Annotated[str, typer.Option(help="Name of the controller; that of `demo` is demo.")] = DEFAULT_NAME,
+) -> None:
+    """Ask a running controller for something: that of `run`, `demo` or ROS 2. Its answer says what is in the way."""
+    from ur_admittance.runtime.mailbox import send
+
+    message = {"set": as_json(assignments([request]), request)} if "=" in request else {"request": request}
+    answer = send(message, name, timeout=PATIENCE_S)
+    if not answer.accepted:
+        raise LifecycleError(answer.text)
+    typer.echo(answer.text)
+
+
+def as_json(value: Any, request: str) -> Any:
+    """JSON has no NaN: unset is null there; nor infinity, which is refused."""
+    if isinstance(value, dict):
+        return {name: as_json(each, request) for name, each in value.items()}
+    if isinstance(value, list):
+        return [as_json(each, request) for each in value]
+    if isinstance(value, float) and math.isinf(value):
+        raise ParameterError(f"{request}: no parameter may be infinite.")
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -13,7 +13,7 @@ import threading
 from pathlib import Path
 
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.page.page_process import TOKEN_VARIABLE
+from ur_admittance.page import TOKEN_VARIABLE
 from ur_admittance.runtime.realtime import leave_the_loop_alone
 
 

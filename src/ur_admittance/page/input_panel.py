@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from ur_admittance.page.camera import Views
-from ur_admittance.page.document import STOP_KEY
 from ur_admittance.page.feel import (
     COLOURS,
     FEELS,
@@ -17,6 +16,7 @@ from ur_admittance.page.feel import (
 from ur_admittance.page.file_tab import FilesTab, Folder, default_tuning
 from ur_admittance.page.knobs import Tuner, build, table_knobs, workspace_knobs
 from ur_admittance.page.surroundings import SurroundingsTab, home_pose
+from ur_admittance.page.viser_internals import STOP_KEY
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
 from ur_admittance.runtime.requests import Code

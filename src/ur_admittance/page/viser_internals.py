@@ -3,7 +3,7 @@
 viser serves its client to whoever asks, and takes messages that this page does not want. No public setting prevents it:
     serve             of websockets is replaced while viser starts: our socket, and the gate before each request
     register_handler  of viser's connections ignores the messages in NOT_OFFERED
-    index.html        of viser's client gets our additions (document.py)
+    index.html        of viser's client gets our additions
     SOURCES           of viser's client have what these additions take for granted: the sheet of small screens, the
                       number fields, the way to the charts. The client itself is packed and cannot be looked into.
 If one of them has changed, the page does not start and one sentence says why. It never runs without its gate.
@@ -24,6 +24,7 @@ import websockets.asyncio.server
 from ur_admittance.errors import UrAdmittanceError
 
 WORKS_WITH = {"viser": ">=1.1,<1.2", "websockets": ">=13.1,<17"}  # as in pyproject.toml
+STOP_KEY = "escape"  # the hotkey of the stop command (input_panel.py)
 MAX_MESSAGE_BYTES = 1_000_000  # from a browser; a slider sends 100
 
 # What viser offers to a browser and this page does not: uploads into memory, a tunnel to a public server.
@@ -71,13 +72,16 @@ def check() -> None:
             raise changed("viser", f"{part} in client/src/{name}")
 
 
-def client_document() -> str:
-    """The page that viser serves."""
+def document() -> bytes:
+    """viser's page with what this one adds (addition.html): a stop button over everything, the stop key everywhere, a
+    watch over the connection, a title."""
     path = Path(viser.__file__).parent / CLIENT
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
-    if "</head>" not in text:
+    head, end, rest = text.partition("</head>")
+    if not end:
         raise changed("viser", CLIENT)
-    return text
+    addition = Path(__file__).with_name("addition.html").read_text(encoding="utf-8")
+    return (head + addition + end + rest).encode()
 
 
 def guarded_server(gate: Callable[..., Any], own: socket.socket) -> viser.ViserServer:

@@ -76,7 +76,7 @@ class LogWriter:
     """Writes cycles as they come. Raises LogError when one cannot be written, the same again if more are added; close
     then has nothing left to do."""
 
-    def __init__(self, path: str | Path, about: dict[str, Any], *, ros_rate: float = ROS_RATE) -> None:
+    def __init__(self, path: str | Path, about: dict[str, Any]) -> None:
         if sys.byteorder != "little":
             raise LogError("recordings are little endian: this processor is not supported")
         self.path = Path(path)
@@ -84,7 +84,7 @@ class LogWriter:
         self.rate = float(about.get("rate") or 500.0)  # [Hz]
         self.ticks = 0
         self._written = 0  # of them: those that the system has
-        self._every = max(1, round(self.rate / ros_rate))
+        self._every = max(1, round(self.rate / ROS_RATE))
         self._state_every = max(1, round(self.rate * KEYFRAME_S))
         self._sequence = -1
         self._status = (-1, -1)
@@ -130,7 +130,30 @@ class LogWriter:
         if self._failure is not None:
             raise self._failure
         try:
-            self._add(tick, state, params, about, reason)
+            sequence, time_ns = TWO_NUMBERS.unpack_from(tick)
+            if params is not None or about is not None:
+                self._write_chunk()  # so that in the file, too, they stand before the cycles for which they hold
+            if params is not None:
+                self._before.append(self._single("/exact/params", messages.exact(params.tobytes()), time_ns, sequence))
+            if about is not None:
+                new = about.get("parameters", {})
+                event = messages.parameter_event(time_ns, self._parameters, new)
+                self._before.append(self._single(PARAMETERS, messages.encoded(KINDS[PARAMETERS], event), time_ns))
+                self._parameters = new
+            self._ticks += tick
+            keyframe = self.ticks % self._state_every == 0 or sequence != self._sequence + 1
+            status = TWO_NUMBERS.unpack_from(tick, MODE_AT)
+            if keyframe or status != self._status:
+                self._status = status
+                model = str(self.about.get("model", ""))
+                message = messages.diagnostics(np.frombuffer(tick, TICK)[0], reason(), model)
+                self._after.append(self._single(DIAGNOSTICS, messages.encoded(KINDS[DIAGNOSTICS], message), time_ns))
+            self._sequence = sequence
+            self.ticks += 1
+            if keyframe:
+                self._after.append(self._single("/exact/state", messages.exact(bytes(state)), time_ns, sequence))
+            if keyframe or len(self._ticks) >= self._chunk_bytes:
+                self._write_chunk()  # after a keyframe, so that the state follows its cycle
         except Exception as error:  # a disk that is full, or a record that makes no sense
             raise self._end(error) from error
 
@@ -155,39 +178,6 @@ class LogWriter:
         except Exception as error:
             raise self._end(error) from error
         self._worker.shutdown()
-
-    def _add(
-        self,
-        tick: memoryview,
-        state: memoryview,
-        params: np.void | None,
-        about: dict[str, Any] | None,
-        reason: Callable[[], str],
-    ) -> None:
-        sequence, time_ns = TWO_NUMBERS.unpack_from(tick)
-        if params is not None or about is not None:
-            self._write_chunk()  # so that in the file, too, they stand before the cycles for which they hold
-        if params is not None:
-            self._before.append(self._single("/exact/params", messages.exact(params.tobytes()), time_ns, sequence))
-        if about is not None:
-            new = about.get("parameters", {})
-            event = messages.parameter_event(time_ns, self._parameters, new)
-            self._before.append(self._single(PARAMETERS, messages.encoded(KINDS[PARAMETERS], event), time_ns))
-            self._parameters = new
-        self._ticks += tick
-        keyframe = self.ticks % self._state_every == 0 or sequence != self._sequence + 1
-        status = TWO_NUMBERS.unpack_from(tick, MODE_AT)
-        if keyframe or status != self._status:
-            self._status = status
-            model = str(self.about.get("model", ""))
-            message = messages.diagnostics(np.frombuffer(tick, TICK)[0], reason(), model)
-            self._after.append(self._single(DIAGNOSTICS, messages.encoded(KINDS[DIAGNOSTICS], message), time_ns))
-        self._sequence = sequence
-        self.ticks += 1
-        if keyframe:
-            self._after.append(self._single("/exact/state", messages.exact(bytes(state)), time_ns, sequence))
-        if keyframe or len(self._ticks) >= self._chunk_bytes:
-            self._write_chunk()  # after a keyframe, so that the state follows its cycle
 
     def _single(self, topic: str, message: bytes, time_ns: int, sequence: int = 0) -> Single:
         return self._ids[topic], time_ns, message, time_ns, sequence & LARGEST_SEQUENCE

@@ -37,16 +37,6 @@ def why(log: Log) -> str:
     return "\n".join(lines)
 
 
-def first_fault(log: Log) -> str:
-    """One sentence about the first fault, empty if there was none."""
-    faults = np.flatnonzero(log.ticks["command"]["mode"] == Mode.FAULT)
-    if len(faults) == 0:
-        return ""
-    i = int(faults[0])
-    command = log.ticks["command"][i]
-    return f"stopped after {log.seconds[i]:.3f} s: {sentence(int(command['status']), command['evidence'])}"
-
-
 def _overview(log: Log) -> str:
     parts = [f"{log.path.name}: {log.seconds[-1]:.1f} s, {len(log.ticks)} cycles"]
     if log.about.get("model"):

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.console import console, wrapped
-from ur_admittance.cli.first_start import compile_first
+from ur_admittance.cli.console import compile_first, console, wrapped
 from ur_admittance.cli.options import MINUTES, SEED, JsonOption, ThreadsOption, within
 from ur_admittance.given import Bounds
 

@@ -6,8 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ur_admittance.cli.console import console, wrapped
-from ur_admittance.cli.first_start import compile_first
+from ur_admittance.cli.console import compile_first, console, wrapped
 from ur_admittance.cli.options import (
     SEED,
     FigureOption,
@@ -15,10 +14,11 @@ from ur_admittance.cli.options import (
     LogOption,
     OverwriteOption,
     SetOption,
+    assignments,
     check_output,
+    parameters_from,
     within,
 )
-from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.outputs import PICTURES
 from ur_admittance_lab.commands.twin_option import TwinOption, twin_from
 

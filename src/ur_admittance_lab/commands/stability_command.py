@@ -8,17 +8,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from ur_admittance.cli.check import seconds
 from ur_admittance.cli.console import wrapped
-from ur_admittance.cli.measure_response import seconds
 from ur_admittance.cli.options import (
     FigureOption,
     JsonOption,
     OverwriteOption,
     SetOption,
+    assignments,
     check_output,
+    parameters_from,
     within,
 )
-from ur_admittance.cli.values import assignments, parameters_from
 from ur_admittance.errors import ParameterError
 from ur_admittance.given import Bounds, Choice
 from ur_admittance.outputs import PICTURES

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ur_admittance.cli.console import console
-from ur_admittance.cli.first_start import compile_first
+from ur_admittance.cli.console import compile_first, console
 from ur_admittance.cli.options import JsonOption, ThreadsOption, shared_options
 from ur_admittance.errors import ParameterError
 from ur_admittance_lab.commands.ranges import numbers, parse_range
@@ -78,7 +77,7 @@ class KnownOptions:
 
     def task(self, name: str) -> "Task":
         """The task with all this. ParameterError names the option that is wrong."""
-        from ur_admittance.cli.values import parameters_from
+        from ur_admittance.cli.options import parameters_from
         from ur_admittance.model import robot_model
         from ur_admittance.params import Parameters
         from ur_admittance_lab.tuning.knowledge import Knowledge, Range, of_parameters, of_twin
