@@ -19,7 +19,7 @@ def slide(distance, velocity, force, commanded=None, by_path=True, stiffness=1e4
     p, state = new(PARAMS)[0], new(STATE)
     p["R_base_task"], p["normal_time"] = np.eye(3), 0.1
     contact = state[0]["contact"]
-    contact["normal"], contact["touching"][2], contact["stiffness"][2] = Z, 1.0, stiffness
+    contact["normal"], contact["touching"][2], contact["withstood"][2] = Z, 1.0, stiffness
     for _ in range(round(distance / np.linalg.norm(velocity) / DT)):
         estimate_normal(p, contact, force, velocity, velocity if commanded is None else commanded, by_path, DT)
     return contact["normal"].copy()
