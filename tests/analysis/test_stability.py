@@ -12,13 +12,14 @@ from scipy.optimize import brentq
 from benchmarks.contact.boundary import CASES, STIFFNESSES, Robot, predicted, simulated
 from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of
 from ur_admittance.analysis.compliance import edge_of_stability, exponential, impedance
-from ur_admittance.analysis.stability import largest_safe_stiffness, margin, margin_of_record
+from ur_admittance.analysis.stability import margin, margin_of_record
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance_lab.scenarios import Setup, run_scenario
 from ur_admittance_lab.stability.eigenvalues import (
     is_stable,
+    largest_safe_stiffness,
     largest_stable_stiffness,
     minimum_damping,
     spectral_radius,

@@ -19,7 +19,6 @@ from ur_admittance.analysis.compliance import edge_of_stability, impedance, pass
 from ur_admittance.analysis.held import lightest_mass
 from ur_admittance.params import Parameters
 
-RESERVE = 2.0  # share of the damping that may be missing: the usual gain margin of 6 dB
 FEEL_HZ = 1.0  # frequency of brisk hand guiding, at which mass and damping are reported
 
 
@@ -32,7 +31,6 @@ class Margin:
     loop_delay: float  # T_eq [s]
     assumed: bool  # robot.response_time is unknown, a typical one was taken
     stable_stiffness: float  # stiffest surface on which contact dies down [N/m], inf: any
-    safe_stiffness: float  # on which half the damping would be enough [N/m], inf: any
     passive_up_to: float  # [Hz]
     apparent_mass: float  # [kg] felt at 1 Hz
     apparent_damping: float  # [Ns/m]
@@ -46,11 +44,6 @@ class Margin:
         return self.mass >= self.lightest_mass
 
 
-def largest_safe_stiffness(loop: Loop) -> float:
-    """Surface [N/m] up to which contact would die down even with the damping divided by RESERVE. Infinite: any."""
-    return edge_of_stability(loop.with_damping(loop.damping / RESERVE))
-
-
 def margin_of(loop: Loop, axis: int = 2, assumed: bool = False) -> Margin:
     omega = 2.0 * math.pi * FEEL_HZ
     felt = complex(impedance(loop, np.array([FEEL_HZ]))[0])
@@ -60,7 +53,6 @@ def margin_of(loop: Loop, axis: int = 2, assumed: bool = False) -> Margin:
         loop_delay=loop.loop_delay,
         assumed=assumed,
         stable_stiffness=edge_of_stability(loop),
-        safe_stiffness=largest_safe_stiffness(loop),
         passive_up_to=passive_up_to(loop),
         apparent_mass=max(inertia, 0.0),
         apparent_damping=felt.real,

@@ -110,10 +110,16 @@ def _axes(parameters: "Parameters", axis: str | None) -> list[int]:
 
 def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[str, Any]:
     """All numbers that the command shows; infinite: no limit."""
-    from ur_admittance.analysis import stability as s
-    from ur_admittance_lab.stability.eigenvalues import is_stable, largest_stable_stiffness, sufficient_damping
+    from ur_admittance.analysis.stability import margin_of
+    from ur_admittance_lab.stability.eigenvalues import (
+        RESERVE,
+        is_stable,
+        largest_safe_stiffness,
+        largest_stable_stiffness,
+        sufficient_damping,
+    )
 
-    felt = s.margin_of(loop, axis, assumed)
+    felt = margin_of(loop, axis, assumed)
     needed = sufficient_damping(loop, stiffness)
     return {
         "axis": AXES[axis],
@@ -127,11 +133,11 @@ def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[st
         "response_assumed": assumed,
         "arm_stiffness": loop.arm.stiffness,
         "stable_stiffness": largest_stable_stiffness(loop),
-        "safe_stiffness": s.largest_safe_stiffness(loop),
+        "safe_stiffness": largest_safe_stiffness(loop),
         "stiffness": stiffness,
         "stable_there": bool(is_stable(loop, stiffness)),
         "minimum_damping": needed,
-        "recommended_damping": s.RESERVE * needed,
+        "recommended_damping": RESERVE * needed,
         "passive_up_to_hz": felt.passive_up_to,
         "apparent_mass": felt.apparent_mass,
         "apparent_damping": felt.apparent_damping,

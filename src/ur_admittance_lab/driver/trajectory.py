@@ -41,7 +41,6 @@ class Message:
 @dataclass(frozen=True, eq=False)
 class Sample:
     point: Point
-    segment: int  # index of the point at which the segment starts; 0 before the first point, too
     past_end: bool  # the last point is reached
 
 
@@ -81,14 +80,14 @@ class Trajectory:
             return None
         first_ns = self.start_ns + points[0].time_ns
         if time_ns < first_ns:
-            return Sample(between(self._before_ns, self._before, first_ns, points[0], time_ns), 0, False)
-        for i, (a, b) in enumerate(itertools.pairwise(points)):
+            return Sample(between(self._before_ns, self._before, first_ns, points[0], time_ns), False)
+        for a, b in itertools.pairwise(points):
             a_ns, b_ns = self.start_ns + a.time_ns, self.start_ns + b.time_ns
             if a_ns <= time_ns < b_ns:
-                return Sample(between(a_ns, a, b_ns, b, time_ns), i, False)
+                return Sample(between(a_ns, a, b_ns, b, time_ns), False)
         last = points[-1]
         qd, qdd = (x if x.size else np.zeros(last.q.size) for x in (last.qd, last.qdd))
-        return Sample(Point(last.q, qd, qdd), len(points) - 1, True)
+        return Sample(Point(last.q, qd, qdd), True)
 
 
 def between(a_ns: int, a: Point, b_ns: int, b: Point, time_ns: int) -> Point:

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 
 PLANT = ("y", "x", "speed")  # command after the lag; position and speed of the TCP, into the surface
 TICKWISE = ("force", "filtered", "rate", "offset", "expected_lag", "acceleration")
+RESERVE = 2.0  # share of the damping that may be missing: the usual gain margin of 6 dB
 SOFTEST, MOST_DAMPING = 1.0, 1e5  # [N/m], [Ns/m] where the searches begin and end
 ROUNDING = 1e-7  # of eigenvalues: free positions have several that are exactly 1
 
@@ -130,3 +131,8 @@ def sufficient_damping(loop: Loop, stiffness: float) -> float:
         if math.isfinite(least) and not is_stable(loop.with_damping(least), softer):
             least = minimum_damping(loop, softer)
     return least
+
+
+def largest_safe_stiffness(loop: Loop) -> float:
+    """Surface [N/m] up to which contact would die down even with the damping divided by RESERVE. Infinite: any."""
+    return edge_of_stability(loop.with_damping(loop.damping / RESERVE))

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from ur_admittance.analysis.axis_loop import Loop
 from ur_admittance.analysis.compliance import edge_of_stability
-from ur_admittance.analysis.stability import largest_safe_stiffness
 from ur_admittance.errors import SimulationError
+from ur_admittance_lab.stability.eigenvalues import largest_safe_stiffness
 
 Array = NDArray[np.float64]
 

@@ -9,13 +9,13 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.analysis.stability import RESERVE
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.params import Parameters
 from ur_admittance.robots.simulated import FtSensor, Servo, Tool
 from ur_admittance.robots.simulated.devices import NOISE, SERVO
 from ur_admittance_lab.scenarios.stage import TOOL
+from ur_admittance_lab.stability.eigenvalues import RESERVE
 
 Array = NDArray[np.float64]
 Vector = tuple[float, float, float]

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from ur_admittance.calibration.push_test import Action
 from ur_admittance.errors import RobotError
@@ -13,8 +13,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.robots.simulated import GRAVITY, FtSensor, Tool, World
 from ur_admittance.robots.simulated.devices import Matrix
-from ur_admittance.runtime.clock import Clock
-from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.runtime.robot import Robot
 
 NOISE_FORCE, NOISE_TORQUE = 0.1, 0.005  # [N], [Nm] standard deviation of one reading
 LARGEST_BIAS = (20.0, 1.0)  # [N], [Nm]
@@ -61,47 +60,23 @@ def _rows(R: np.ndarray) -> Matrix:
     return first, second, third
 
 
-class Miswired(Robot):
-    """``robot`` with the force channels multiplied by ``force`` and the torque channels by ``torque`` (3, 3)."""
-
-    def __init__(self, robot: Robot, force: ArrayLike, torque: ArrayLike) -> None:
-        self.robot = robot
-        self._force: NDArray[np.float64] = np.array(force, dtype=float)
-        self._torque: NDArray[np.float64] = np.array(torque, dtype=float)
-
-    def connect(self) -> RobotInfo:
-        return self.robot.connect()
-
-    def clock(self) -> Clock:
-        return self.robot.clock()
-
-    def read(self, sample: Any) -> None:
-        self.robot.read(sample)
-        wrench = np.array(sample["wrench"]).reshape(6)
-        sample["wrench"] = np.concatenate([self._force @ wrench[:3], self._torque @ wrench[3:]])
-
-    def write(self, command: Any) -> Any:
-        return self.robot.write(command)
-
-    def stop(self) -> None:
-        self.robot.stop()
-
-    def zero_ft_sensor(self) -> None:
-        self.robot.zero_ft_sensor()
-
-    def close(self) -> None:
-        self.robot.close()
-
-
-def with_fault(robot: Robot, fault: str) -> Miswired:
-    """The robot with a fault by name, such as `reaction`, `swap-xy`, `flip-z`, `torque-flip-x`."""
+def with_fault(robot: Robot, fault: str) -> Robot:
+    """The robot with wrongly wired force and torque channels, by name: `reaction`, `swap-xy`, `torque-flip-x` ..."""
     part, _, rest = fault.partition("-")
     name = rest if part in ("force", "torque") else fault
     matrix = _matrix(name)
     if matrix is None:
         raise RobotError(f"fault = {fault!r}: must be {FAULTS}.")
-    keep = np.eye(3)
-    return Miswired(robot, keep if part == "torque" else matrix, keep if part == "force" else matrix)
+    force, torque = np.eye(3) if part == "torque" else matrix, np.eye(3) if part == "force" else matrix
+    read = robot.read
+
+    def miswired(sample: Any) -> None:
+        read(sample)
+        wrench = np.array(sample["wrench"]).reshape(6)
+        sample["wrench"] = np.concatenate([force @ wrench[:3], torque @ wrench[3:]])
+
+    robot.read = miswired  # type: ignore[method-assign]
+    return robot
 
 
 def _matrix(name: str) -> NDArray[np.float64] | None:
