@@ -34,7 +34,8 @@ quick: lint
 
 # What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Everything runs on
 # all cores, a file at a time: tests in simulated time (CALM) in the time that those with processes of their own leave.
-# Then, alone and one after the other, those that judge the wall clock (@pytest.mark.realtime).
+# Then, one after the other, those that judge the wall clock (@pytest.mark.realtime): those of ROS 2 on one core, the
+# rest on another.
 CALM := $(addprefix tests/,analysis calibration contact control core docs model package params robots/simulated \
   $(addprefix lab/,bench campaign scenarios tuning twin))
 NO_ROS := --ignore=tests/ros
@@ -43,10 +44,10 @@ test: lint $(ROS)/.tried
 	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest -n 3 $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,$(CALM))" \
 	  "nice -n 5 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
 	  $${ros:+"$$ros -n 2 $(FILES)" "$(CROWD) $(ROS_TESTS)"} then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" \
-	  $${ros:+then "$$ros" "-m realtime tests/ros"}
+	  $${ros:+"$$ros" "-m realtime $(ROS_TESTS)"}
 
 test-ros: $(ROS)/.tried
-	@$(ROS_PART) && $(RUN_TESTS) $${ros:+"$$ros -n 2 $(FILES)" "$(CROWD) $(ROS_TESTS)" then "$$ros" "-m realtime tests/ros"}
+	@$(ROS_PART) && $(RUN_TESTS) $${ros:+"$$ros -n 2 $(FILES)" "$(CROWD) $(ROS_TESTS)" then "$$ros" "-m realtime $(ROS_TESTS)"}
 
 COMPILE := $(BIN)/ur-admittance sim push --json >/dev/null # outside the time limits of the tests, and once for all workers
 RUN_TESTS := $(BIN)/python scripts/run_tests.py

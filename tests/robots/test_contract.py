@@ -166,7 +166,12 @@ class Driver:
         return np.array(rows)
 
 
-@pytest.fixture(params=ROBOTS.values(), ids=ROBOTS.keys())
+def on_time(kind: str) -> list[pytest.MarkDecorator]:
+    """Nobody waits for a client of ROS that is late."""
+    return [pytest.mark.realtime] if kind.startswith("ros") else []
+
+
+@pytest.fixture(params=[pytest.param(make, id=kind, marks=on_time(kind)) for kind, make in ROBOTS.items()])
 def driver(request: pytest.FixtureRequest) -> Driver:
     return Driver(request.param())
 

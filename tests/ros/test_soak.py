@@ -19,7 +19,6 @@ def resident_mb(process):
     return int(Path(f"/proc/{process.pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
-@pytest.mark.realtime
 @pytest.mark.timeout(SECONDS + 200)
 def test_memory_stays_and_life_signs_come_while_the_arm_is_pushed(arm_with_node):
     arm = arm_with_node({"admittance.stiffness": [300.0, 300.0, 300.0, 20.0, 20.0, 20.0]})
