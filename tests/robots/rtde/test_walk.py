@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from ur_admittance.calibration import calm_arm as calibration_arm
 from ur_admittance.cli import app
 from ur_admittance.params import load_parameters
-from ur_admittance.robots.rtde.commander import Commander
 from ur_admittance.robots.rtde.direct_link import SERVO, DirectLink
+from ur_admittance.robots.rtde.library_link import Commander
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 from .test_run import active, until

@@ -16,6 +16,7 @@ from std_msgs.msg import Bool, Float64
 
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import Status
+from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.ros.cdr import HEAD, Malformed, Reader
 from ur_admittance.robots.ros.polled import ALL_LATCHED, NEWEST, Polled
 
@@ -46,18 +47,6 @@ STOPS = {
     12: Status.SAFEGUARD_STOP,
     13: Status.SAFEGUARD_STOP,
 }
-MODE_WORDS = {
-    -1: "NO_CONTROLLER",
-    0: "DISCONNECTED",
-    1: "CONFIRM_SAFETY",
-    2: "BOOTING",
-    3: "POWER_OFF",
-    4: "POWER_ON",
-    5: "IDLE",
-    6: "BACKDRIVE",
-    7: "RUNNING",
-    8: "UPDATING_FIRMWARE",
-}
 RUNNING = 7
 
 
@@ -72,7 +61,7 @@ def verdict(
             f": {sentence(status)}" if status != Status.COMMAND_REJECTED else ""
         )
     if mode is not None and mode != RUNNING:
-        return Status.COMMAND_REJECTED, f"the robot's mode is {MODE_WORDS.get(mode, str(mode))}, must be RUNNING"
+        return Status.COMMAND_REJECTED, f"the robot's mode is {ROBOT_MODES.get(mode, str(mode))}, must be RUNNING"
     if program is False:
         return Status.COMMAND_REJECTED, "the program on the robot is not running; start External Control on the pendant"
     if scaling is not None and not scaling > 0.0:

@@ -1,4 +1,5 @@
-"""Child process that holds the command connection: run by ``commander.Commander``, which imports only its constants.
+"""Child process that holds the command connection: run by ``library_link.Commander``, which imports only its
+constants.
 
 It loads only the standard library and ur_rtde, so it starts in a tenth of a second. It sends nothing to the
 robot that its parent has not asked for, with two exceptions: when a moving arm gets no command for the patience,

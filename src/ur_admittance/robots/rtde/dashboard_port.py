@@ -2,7 +2,6 @@
 
 import re
 import socket
-from types import TracebackType
 
 from ur_admittance.errors import RobotError
 from ur_admittance.model import MODEL_NAMES
@@ -31,9 +30,7 @@ class Dashboard:
             ) from None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

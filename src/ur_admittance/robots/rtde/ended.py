@@ -4,6 +4,7 @@ import contextlib
 import time
 
 from ur_admittance.errors import RobotError
+from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.rtde.pendant import panel
 
 AGAIN = "reset the fault, which starts it again"
@@ -13,19 +14,6 @@ ANOTHER = "another program runs on the robot in the place of ours: stop it, then
 SLIDER_DOWN = "the speed slider is at 0 %, so the program on the robot stands: raise it, then reset the fault"
 LOCAL = "the robot was switched to local control: switch it back to remote control, then reset the fault"
 SETTLED = 0.2  # [s] after which the dashboard shows what the state has shown already
-# robot_mode, as RTDE and the dashboard give it
-MODES = {
-    -1: "NO_CONTROLLER",
-    0: "DISCONNECTED",
-    1: "CONFIRM_SAFETY",
-    2: "BOOTING",
-    3: "POWER_OFF",
-    4: "POWER_ON",
-    5: "IDLE",
-    6: "BACKDRIVE",
-    7: "RUNNING",
-    8: "UPDATING_FIRMWARE",
-}
 UNPOWERED = {
     "POWER_OFF": "the arm was switched off: switch it on, release its brakes, then reset the fault",
     "IDLE": "the brakes of the arm are on: release them, then reset the fault",
@@ -34,7 +22,7 @@ UNPOWERED = {
 
 def no_power(mode: int | str) -> str:
     """Of a robot mode that is not RUNNING."""
-    name = MODES.get(mode, str(mode)) if isinstance(mode, int) else mode
+    name = ROBOT_MODES.get(mode, str(mode)) if isinstance(mode, int) else mode
     return UNPOWERED.get(
         name, f"the arm is not ready (robot mode {name}): switch it on at the pendant, then reset the fault"
     )

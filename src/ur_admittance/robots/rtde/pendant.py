@@ -9,6 +9,7 @@ import time
 import zlib
 from collections.abc import Iterator
 
+from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.rtde import robot_api
 from ur_admittance.robots.rtde.dashboard_port import Dashboard
 from ur_admittance.robots.rtde.listen import newest, read_version
@@ -22,7 +23,6 @@ TYPE_AT = 5 + 53 * 8 + 2 * 4  # [bytes] where it holds the type of the arm: afte
 STOPPED, PAUSED = 1, 4  # runtime_state
 
 TYPES = {1: "ur5e", 2: "ur10e", 3: "ur3e", 4: "ur16e", 5: "ur18", 6: "ur8long", 7: "ur20", 8: "ur30", 9: "ur15"}
-MODES = {0: "DISCONNECTED", 1: "CONFIRM_SAFETY", 2: "BOOTING", 3: "POWER_OFF", 4: "POWER_ON", 5: "IDLE", 7: "RUNNING"}
 # safety_status; every other number is a stop as well
 SAFETY = {1: "NORMAL", 2: "REDUCED", 3: "PROTECTIVE_STOP", 4: "RECOVERY", 8: "VIOLATION", 9: "FAULT"}
 SAFETY |= dict.fromkeys((5, 12, 16, 18, 19, 22), "SAFEGUARD_STOP")
@@ -62,7 +62,7 @@ class PolyscopeX:
 
     def mode(self) -> str:
         number = self._state("robot_mode")
-        return MODES.get(number, f"number {number}")
+        return ROBOT_MODES.get(number, f"number {number}")
 
     def power_on(self) -> None:
         self._command("power on")

@@ -12,7 +12,6 @@ import socket
 import struct
 import time
 from collections.abc import Iterator
-from types import TracebackType
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde.dashboard_port import reason
@@ -47,9 +46,7 @@ class Primary:
             ) from None
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._socket.close()
 
     def send(self, text: str) -> None:

@@ -7,13 +7,10 @@ Waiting happens here and nowhere else; ``RtdeRobot.read`` takes the newest state
 """
 
 import time
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from ur_admittance.robots.rtde.states import States
 from ur_admittance.runtime.clock import RealTimeClock
-
-if TYPE_CHECKING:
-    from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 
 
 class Beat:
@@ -61,10 +58,17 @@ class Beat:
             self.take(self._states.timestamp)
 
 
+class Beating(Protocol):
+    """What the clock needs of a robot."""
+
+    period: float  # [s]
+    beat: Beat
+
+
 class RobotClock(RealTimeClock):
     """``runtime.loop.run(controller, robot, RobotClock(robot))``; the robot must be connected."""
 
-    def __init__(self, robot: "RtdeRobot") -> None:
+    def __init__(self, robot: Beating) -> None:
         super().__init__(1.0 / robot.period, spin_ns=0)
         self._robot = robot
         self._begun = False

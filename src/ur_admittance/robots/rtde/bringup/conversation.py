@@ -8,12 +8,11 @@ import shlex
 
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.robots.rtde.bringup.bringup_report import DONE, MEASURED, SKIPPED
-from ur_admittance.robots.rtde.bringup.cable import CABLE
 from ur_admittance.robots.rtde.bringup.moving import MOVING
 from ur_admittance.robots.rtde.bringup.standing import STANDING
 from ur_admittance.robots.rtde.bringup.step import Bench, Found, Step
 
-STEPS: tuple[Step, ...] = (*STANDING, *MOVING, CABLE)
+STEPS: tuple[Step, ...] = (*STANDING, *MOVING)
 NAMES = tuple(step.name for step in STEPS)
 YES, REPEAT, SKIP, QUIT = "yrsq"
 
