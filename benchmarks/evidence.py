@@ -55,12 +55,11 @@ def main() -> int:
     check = parser.parse_args().check
     todo = {step: why for step in STEPS if (why := stale(step))}
     for step, why in todo.items():
-        print(f"{step.file}: measured on an older {why}; about {step.minutes:g} min")
-    print(
-        f"evidence: {len(todo)} of {len(STEPS)} files are older; about {sum(s.minutes for s in todo):g} min to measure"
-    )
+        print(f"{step.file}: older ({why}); about {step.minutes:g} min")
+    minutes = sum(step.minutes for step in todo)
+    print(f"evidence: {len(todo)} of {len(STEPS)} files are older; about {minutes:g} min to measure")
     if check:
-        return int(bool(todo))
+        return 1 if todo else 0
     for i, step in enumerate(todo, 1):
         print(f"[{i}/{len(todo)}] {step.command}", flush=True)
         start = time.monotonic()

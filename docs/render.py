@@ -70,7 +70,7 @@ def told(match: re.Match[str]) -> str:
 def note() -> str:
     """Which of the quoted figures are older than the source; empty: none."""
     dated = [f"`{file}` ({why})" for file in sorted(tables.QUOTED) if (why := older(measured(file)))]
-    words = f"† Measured on older source: {', '.join(dated)}."
+    words = f"† Measured on an older state of the source: {', '.join(dated)}."
     return f"\n\n<!-- older -->\n\n{words}\n\n<!-- end older -->\n" if dated else "\n"
 
 

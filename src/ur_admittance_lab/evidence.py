@@ -62,11 +62,11 @@ def keep(path: Path, part: str, figures: dict[str, Any]) -> None:
 
 
 def older(figures: Any) -> str:
-    """What is older than the present source, "core, 2026-11-16"; empty: nothing. Rows count one by one."""
+    """What is older than the present source, "core, 2026-11-16"; empty: nothing is. Rows count one by one."""
     if isinstance(figures, list):
         return next(filter(None, map(older, figures)), "")
     kept = figures.get("evidence", {})
-    part = kept.get("part", "source")
-    if part in PARTS and kept.get("digest") == digest(part):
-        return ""
-    return f"{part}, {kept.get('date') or str(figures.get('date', 'no date'))[:10]}"
+    if not kept:
+        return str(figures.get("date", ""))[:10] or "date unknown"
+    part = kept["part"]
+    return "" if part in PARTS and kept["digest"] == digest(part) else f"{part}, {kept['date']}"

@@ -78,8 +78,8 @@ def test_figures_are_fresh_until_the_source_changes(tmp_path: Path) -> None:
     assert evidence.older(kept) == evidence.older([kept, kept]) == ""
     old = kept | {"evidence": kept["evidence"] | {"digest": "0", "date": "2026-11-16"}}
     assert evidence.older(old) == evidence.older([kept, old]) == "core, 2026-11-16"
-    assert evidence.older({"us": 3.1}) == "source, no date"
-    assert evidence.older({"us": 3.1, "date": "2026-11-15 09:42 UTC"}) == "source, 2026-11-15"
+    assert evidence.older({"us": 3.1}) == "date unknown"
+    assert evidence.older({"us": 3.1, "date": "2026-11-15 09:42 UTC"}) == "2026-11-15"
 
 
 @pytest.mark.parametrize("fresh", [True, False])
@@ -87,7 +87,7 @@ def test_a_page_shows_an_older_figure_as_older(monkeypatch: pytest.MonkeyPatch, 
     stamp = evidence.stamp("core") | ({} if fresh else {"digest": "0", "date": "2026-11-16"})
     monkeypatch.setattr(tables, "_measured", lambda file: {"evidence": stamp, "us": 3.14})
     page = render.rendered("It takes 9<!-- tick.us .1f --> us.\n")
-    note = "\n\n<!-- older -->\n\n† Measured on older source: `tick` (core, 2026-11-16).\n\n<!-- end older -->"
+    note = "\n\n<!-- older -->\n\n† Measured on an older state of the source: `tick` (core, 2026-11-16).\n\n<!-- end older -->"
     assert page == f"It takes 3.1<!-- tick.us .1f -->{'' if fresh else '†'} us.{'' if fresh else note}\n"
     assert render.rendered(page) == page
     monkeypatch.setattr(tables, "_measured", lambda file: {"evidence": evidence.stamp("core"), "us": 3.14})
