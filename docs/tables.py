@@ -127,8 +127,12 @@ def limits() -> str:
 
 RECORDS = [
     "SAMPLE",
+    "DRIVE",
     "COMMAND",
     "STATE",
+    "FUSION",
+    "LED",
+    "SENT",
     "KNOWN",
     "CONTACT",
     "POWER",
@@ -136,6 +140,7 @@ RECORDS = [
     "OSCILLATION",
     "HIT",
     "PARAMS",
+    "SECOND",
     "SHAPES",
 ]
 
@@ -143,8 +148,7 @@ RECORDS = [
 def records() -> str:
     """Fields of the four records, and of those inside them, with the comments that stand beside them in the source."""
     core = DOCS.parent / "src" / "ur_admittance" / "core"
-    files = ("records.py", "contact_record.py", "known_record.py", "shapes_record.py")
-    source = "".join((core / file).read_text() for file in files)
+    source = "".join(file.read_text() for file in sorted(core.rglob("*record*.py")))
     text = []
     for name in RECORDS:
         block = source[source.index(f"{name} = np.dtype(") :]

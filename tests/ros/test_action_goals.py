@@ -6,18 +6,19 @@ from collections import deque
 import numpy as np
 import pytest
 
+from ur_admittance.core.motion.sending import plan_at
 from ur_admittance.robots.ros.action_output import (
     BLEND_S,
     BLEND_SHARE,
     DELAY_S,
     GOAL_PERIOD_S,
+    HOLD_S,
     STEP_S,
     ActionOutput,
     Splines,
     rows_to_rest,
 )
 from ur_admittance.robots.ros.inputs import LOOKS, Inputs
-from ur_admittance.robots.ros.seam import Seam
 from ur_admittance_lab.driver.generations import GENERATIONS
 from ur_admittance_lab.driver.trajectory import Message, Point
 from ur_admittance_lab.driver.trajectory_controller import Goal, TrajectoryController
@@ -115,16 +116,14 @@ def test_the_senders_time_is_known_though_messages_come_late():
 
 @pytest.mark.parametrize("pause", [0.01, 0.02, 0.04])
 def test_after_a_short_pause_of_the_loop_the_commands_do_not_go_back_to_the_late_arm(pause):
-    output = ActionOutput.__new__(ActionOutput)
+    """The plan that the tick goes on from is that of the goal, DELAY_S later."""
     q, qd = commanded(0.999)
     commands = [(*commanded(t), t) for t in (*np.arange(0.9, 0.995, STEP_S), 0.999)]
     before = Splines([(*state, t + DELAY_S) for *state, t in commands])
-    output._goal = Splines(rows_to_rest(before, commands, 0.999, 0.04))
-    seam = Seam(PERIOD, output.plan)
-    seam.join(q)
-    seam.next(q, qd, 0.999)
-    now = 0.999 + pause
-    assert seam.next(*commanded(now), now) == pytest.approx(commanded(now)[0], abs=2e-3)
+    goal, out = Splines(rows_to_rest(before, commands, 0.999, 0.04)), np.zeros(6)
+    plan_at(q, qd, HOLD_S, 0.04, pause, out)
+    assert out == pytest.approx(goal.at(0.999 + pause + DELAY_S), abs=1e-4)
+    assert out == pytest.approx(commanded(0.999 + pause)[0], abs=2e-3)
 
 
 @pytest.mark.parametrize(("away", "begins"), [(0.02, "at the arm"), (0.001, "on the path")])

@@ -7,7 +7,7 @@ from ur_admittance.core.compile import from_here, kernel
 from ur_admittance.core.contact.stabilise import forget_contact
 from ur_admittance.core.law.twist import latch
 from ur_admittance.core.motion.following import SLACK, start_at_arm
-from ur_admittance.core.records import STANDSTILL, STATE_FLOATS, Mode, Request, Status
+from ur_admittance.core.records import STANDSTILL, STATE_MEMORY, Mode, Request, Status
 from ur_admittance.core.spatial import set_identity
 
 INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
@@ -68,7 +68,7 @@ def clear_state(s):
     s.retreating = 0
     s.trail_count = 0
     s.trail_newest = 0
-    from_here(s.q_command, STATE_FLOATS)[:] = 0.0
+    from_here(s.reading, STATE_MEMORY)[:] = 0.0
     set_identity(s.R_ref)
 
 

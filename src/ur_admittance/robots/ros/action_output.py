@@ -23,11 +23,11 @@ from rcl_interfaces.srv import DescribeParameters
 from rclpy.clock import Clock, ClockType
 from rclpy.node import Node
 
+from ur_admittance.core.compile import load
+from ur_admittance.core.motion.sending import CATCH_UP, braking_time
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.asking import Question
 from ur_admittance.robots.ros.command_outputs import trajectory
-from ur_admittance.robots.ros.kernels import CATCH_UP
-from ur_admittance.robots.ros.seam import Plan, braking_time
 
 Array = NDArray[np.float64]
 Row = tuple[Array, Array, float]  # angles [rad], speeds [rad/s], time [s]
@@ -127,6 +127,7 @@ class ActionOutput:
         self._client = ActionClient(node, FollowJointTrajectory, self.topic)
         self._parameters = Question(node, DescribeParameters, self.topic.rsplit("/", 1)[0] + "/describe_parameters")
         self._goal, self._shortest = Splines(), shortest
+        load(braking_time, np.zeros(6), shortest)
         self._stamp_ns, self._blends = stamp_ns, False
         self._knots: deque[Row] = deque(maxlen=round(DELAY_S / STEP_S) + 2)  # the commands, one per STEP_S
         self._newest: Row = (np.zeros(6), np.zeros(6), 0.0)
@@ -136,14 +137,6 @@ class ActionOutput:
         self._failures = 0
         self._problem = ""
         self._timer: Any = None
-
-    @property
-    def plan(self) -> Plan:
-        return self
-
-    def at(self, now: float) -> Array:
-        """Where the arm will be when it does what is commanded at that time."""
-        return self._goal.at(now + DELAY_S) if self._goal.rows else self._newest[0].copy()
 
     def open(self) -> None:
         self._failures, self._problem, self._fresh, self._asked_at = 0, "", False, -1.0
