@@ -29,6 +29,7 @@ def recorded(arm_with_node, path, kind, topic, options):
     time.sleep(PAUSE_S)
     os.kill(node.pid, signal.SIGCONT)
     arm.push([0, 8, 0, 0, 0, 0], 1.0)
+    assert arm.client.transition("deactivate"), arm.state()
     assert arm.client.transition("cleanup"), arm.state()
     log = read_log(path)
     result = replay(log)
