@@ -11,6 +11,8 @@ import tempfile
 import time
 from typing import Any
 
+import numpy as np
+
 from ur_admittance.first_start.parts import FILE, ROOT, argument, code_of, name_of
 
 FOLDER = "NUMBA_CACHE_DIR"
@@ -22,9 +24,10 @@ def measure() -> str:
 
     from ur_admittance.control import zeroing
     from ur_admittance.core.compile import load
+    from ur_admittance.core.motion.sending import plan_to_rest
     from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
     from ur_admittance.core.tick import tick
-    from ur_admittance.robots.ros import seam
+    from ur_admittance.runtime.own_commands import OwnCommands
 
     began: list[list[float]] = []  # of the compilations under way: CPU time at the start, and of the parts inside
     seconds: dict[str, float] = {}
@@ -52,7 +55,8 @@ def measure() -> str:
     with event.install_listener("numba:compile", Stopwatch()):
         load(tick, new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))
         zeroing.warm_up()
-        seam.warm_up()
+        OwnCommands(np.ones(6))
+        load(plan_to_rest, np.zeros(6), np.zeros(6), 0.0, 0.0, np.zeros((2, 6)))
     return "".join(f"{name} {seconds[name]:.2f} | {' | '.join(ways[name])}\n" for name in sorted(ways))
 
 

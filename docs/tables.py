@@ -147,8 +147,12 @@ def limits() -> str:
 
 RECORDS = [
     "SAMPLE",
+    "DRIVE",
     "COMMAND",
     "STATE",
+    "FUSION",
+    "LED",
+    "SENT",
     "KNOWN",
     "CONTACT",
     "POWER",
@@ -156,6 +160,7 @@ RECORDS = [
     "OSCILLATION",
     "HIT",
     "PARAMS",
+    "SECOND",
     "SHAPES",
 ]
 

@@ -7,6 +7,7 @@ from ur_admittance.core.adopt import adopt
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import OK, check_params, check_sample, check_state
 from ur_admittance.core.compile import mat6, record, vec6
+from ur_admittance.core.law.led import take_references
 from ur_admittance.core.law.ramps import ramp_parameters, track
 from ur_admittance.core.law.twist import advance, carry, desired_twist, law_twist, pose_error
 from ur_admittance.core.limits.choose import choose
@@ -14,10 +15,12 @@ from ur_admittance.core.limits.singular import damped_factor, smallest_singular_
 from ur_admittance.core.memory import stands_still
 from ur_admittance.core.modes import change_mode
 from ur_admittance.core.motion.following import follows, observe_lead, observe_speed, rejoin
+from ur_admittance.core.motion.sending import send
 from ur_admittance.core.motion.stopping import move_joints, remember_limits
 from ur_admittance.core.spatial import copy_matrix
 from ur_admittance.core.tick import clear_motion, keep_inside, known_period, report, tick_one
 from ur_admittance.core.wrench.condition import condition
+from ur_admittance.core.wrench.fusion import take_reading
 
 BETWEEN = np.dtype(  # what one step hands to the next
     [
@@ -48,7 +51,8 @@ def check(P, S, U, C, B):
     for i in range(S.size):
         p, s, u, b = record(P, 0), record(S, i), record(U, i), record(B, i)
         s.ticks += 1
-        status, value, bound = check_sample(p, u)
+        take_references(s, u)
+        status, value, bound = check_sample(p, s, u, take_reading(p, s, u))
         if check_params(p) and check_state(s):
             b.dt = known_period(s, u.dt)
             remember_limits(p, s)
@@ -125,6 +129,7 @@ def integrate(P, S, U, C, B):
         move_joints(s, b.J, b.qd, p.response_time, b.dt)
         keep_inside(p, s, u)
         report(s, u, c)
+        send(p, s, u, c)
 
 
 @njit(error_model="numpy")

@@ -9,9 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from ur_admittance.control.fusion import SECOND, Fusion
-from ur_admittance.control.fusion.records import BOTH, DOUBT, ONLY_FIRST, ONLY_SECOND
-from ur_admittance.core.records import PARAMS, SAMPLE, Mode, Status, new
+from ur_admittance.control.two_sensors import TwoSensors
+from ur_admittance.core.records import PARAMS, SAMPLE, STATE, Mode, Status, new
+from ur_admittance.core.wrench.fusion import take_reading
+from ur_admittance.core.wrench.fusion_record import BOTH, DOUBT, ONLY_FIRST, ONLY_SECOND
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
@@ -32,24 +33,28 @@ class Pair:
 
     def __init__(self, changes: dict[str, Any] | None = None, seed: int = 0, noise: float = NOISE) -> None:
         self.parameters = Parameters().changed({"second.source": "simulation"} | (changes or {}))
-        self.params, self.samples, self.second = new(PARAMS), new(SAMPLE), new(SECOND)
-        fill(self.params[0], self.parameters, MODEL)
-        self.fusion = Fusion(self.parameters, self.second)
+        self.params, self.samples, self.state = new(PARAMS), new(SAMPLE), new(STATE)
+        self.take(self.parameters)
+        self.fusion = TwoSensors(self.parameters, self.params, self.state)
         self.rng, self.noise = np.random.default_rng(seed), noise
-        self.samples["q"], self.samples["dt"] = MODEL.home, DT
+        self.samples["q"], self.samples["dt"], self.samples["second_read"] = MODEL.home, DT, 1
         self.status = 0
+
+    def take(self, parameters: Parameters) -> None:
+        """New ones."""
+        fill(self.params[0], parameters, MODEL)
+        self.params["second"]["revision"] += 1
 
     def cycle(self, first: Any, second: Any, ages: tuple[float, float] = (0.0, 0.0)) -> float:
         """One cycle; a number: along x, with noise; an array (6,): as it is. Returns the force along x."""
-        for record, field, value in ((self.samples, "wrench", first), (self.second, "wrench", second)):
+        for field, value in (("wrench", first), ("second_wrench", second)):
             given = np.ndim(value) > 0
-            record[field][0] = value if given else self.rng.normal(0.0, self.noise, 6) * NOISE_SHAPE
-            record[field][0, 0] += 0.0 if given else value
-        self.samples["wrench_age"], self.second["age"] = ages
-        self.samples["external_status"] = 0
-        self.fusion.update(self.params, self.samples)
-        self.status = int(self.samples["external_status"][0])
-        return float(self.samples["wrench"][0, 0])
+            self.samples[field][0] = value if given else self.rng.normal(0.0, self.noise, 6) * NOISE_SHAPE
+            self.samples[field][0, 0] += 0.0 if given else value
+        self.samples["wrench_age"], self.samples["second_age"] = ages
+        self.status = int(take_reading(self.params[0], self.state[0], self.samples[0]))
+        self.fusion.look()
+        return float(self.state["reading"][0, 0])
 
     def run(self, seconds: float, first: float, second: float, ages: tuple[float, float] = (0.0, 0.0)) -> np.ndarray:
         return np.array([self.cycle(first, second, ages) for _ in range(round(seconds / DT))])
@@ -221,13 +226,13 @@ def test_both_silent_is_the_ordinary_fault() -> None:
     pair.run(0.2, 5.0, 5.0)
     for k in range(100):
         pair.cycle(5.0, 5.0, ages=(k * DT, k * DT))
-    assert pair.samples["wrench_age"][0] > pair.params["wrench_timeout"][0]
+    assert pair.state["reading_age"][0] > pair.params["wrench_timeout"][0]
     pair = Pair()
     pair.run(0.2, 5.0, 5.0, ages=(1.0, 0.0))
     assert pair.rule == ONLY_SECOND
-    assert pair.samples["wrench_age"][0] == 0.0
+    assert pair.state["reading_age"][0] == 0.0
     pair.run(0.2, 5.0, 5.0, ages=(1.0, 0.3))
-    assert pair.samples["wrench_age"][0] == 0.3
+    assert pair.state["reading_age"][0] == 0.3
 
 
 def test_a_sensor_comes_back_after_a_second_of_agreement_and_not_before() -> None:
@@ -311,7 +316,7 @@ def test_two_mounted_sensors_that_feel_one_force_agree(seed: int) -> None:
         readings.append(signs[k] * (felt + biases[k]))
     pair.cycle(readings[0], readings[1])
     assert np.abs(pair.fusion.memory["difference"]).max() < 1e-9
-    assert np.allclose(pair.samples["wrench"][0], readings[0], atol=1e-9)
+    assert np.allclose(pair.state["reading"][0], readings[0], atol=1e-9)
     assert pair.rule == BOTH
 
 
@@ -322,8 +327,7 @@ def test_zeroing_takes_both_readings_and_leaves_a_silent_sensor_alone() -> None:
     assert biases["sensor.bias"][0] == pytest.approx(1.0)
     assert biases["second.bias"][0] == pytest.approx(3.0)
     zeroed = pair.parameters.changed(biases)
-    fill(pair.params[0], zeroed, MODEL)
-    pair.fusion.change(zeroed)
+    pair.take(zeroed)
     pair.cycle(1.0, 3.0)
     assert np.abs(pair.fusion.memory["out"]).max() < 1e-9
     assert np.abs(pair.fusion.memory["difference"]).max() < 1e-9
@@ -348,4 +352,4 @@ def test_same_inputs_give_the_same_bits() -> None:
         a.cycle(*forces)
         b.cycle(*forces)
         assert a.samples.tobytes() == b.samples.tobytes()
-        assert a.fusion.memory.tobytes() == b.fusion.memory.tobytes()
+        assert a.state.tobytes() == b.state.tobytes()

@@ -143,14 +143,14 @@ def test_a_streamed_twist_that_is_not_renewed_ends(bench):
     b.run(0.05)
     b.run(0.3)
     assert np.abs(b.qd).max() < 1e-3
-    assert not b.controller.sample["reference_twist"].any()
+    assert not b.controller.state["led"]["twist"].any()
 
 
 def test_a_twist_that_comes_too_late_moves_nothing(bench):
     b = bench().active()
     b.controller.set_reference_twist([0.05, 0, 0, 0, 0, 0], valid_for=0.0)
     assert np.abs(b.run(0.3)).max() < 1e-6
-    assert not b.controller.sample["reference_twist"].any()
+    assert not b.controller.state["led"]["twist"].any()
 
 
 def test_a_twist_does_not_outlive_a_cycle_without_a_time(bench):
@@ -158,7 +158,7 @@ def test_a_twist_does_not_outlive_a_cycle_without_a_time(bench):
     b.controller.set_reference_twist([0.05, 0, 0, 0, 0, 0], valid_for=10.0)
     b.controller.sample["dt"] = np.nan
     b.controller.update()
-    assert not b.controller.sample["reference_twist"].any()
+    assert not b.controller.state["led"]["twist"].any()
 
 
 def test_a_streamed_wrench_that_is_not_renewed_ends_and_the_arm_comes_to_rest(bench):
@@ -168,7 +168,7 @@ def test_a_streamed_wrench_that_is_not_renewed_ends_and_the_arm_comes_to_rest(be
         b.run(0.01)
     assert np.abs(b.qd).max() > 0.05
     b.run(0.1)
-    assert not b.controller.sample["reference_wrench"].any()
+    assert not b.controller.state["led"]["wrench"].any()
     b.run(1.5)
     assert np.abs(b.qd).max() < 1e-3
 
@@ -178,10 +178,10 @@ def test_a_wrench_lasts_as_long_as_it_is_said_to(bench):
     for seconds, rests in ((0.0, True), (0.5, True), (np.inf, False)):
         b.controller.set_reference_wrench([0, 0, -8.0, 0, 0, 0], valid_for=seconds)
         b.run(0.6)
-        assert b.controller.sample["reference_wrench"].any() != rests
+        assert b.controller.state["led"]["wrench"].any() != rests
     b.controller.sample["dt"] = np.nan
     b.controller.update()
-    assert not b.controller.sample["reference_wrench"].any()
+    assert not b.controller.state["led"]["wrench"].any()
     with pytest.raises(ParameterError, match="valid_for"):
         b.controller.set_reference_wrench([0.0] * 6, valid_for=-1.0)
 

@@ -18,6 +18,7 @@ NEVER_NEGATIVE = [
     "stiffness",
     "joint_velocity",
     "joint_acceleration",
+    "arm_velocity",
     "deadband_axis",
     "elbow_margin",
     "max_velocity",
@@ -51,6 +52,7 @@ NEVER_NEGATIVE = [
 ]
 NEVER_ZERO = [
     "mass",
+    "arm_velocity",
     "joint_acceleration",
     "max_acceleration",
     "travel_damping",

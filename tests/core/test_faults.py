@@ -179,6 +179,8 @@ def test_a_broken_state_is_forgotten_as_a_whole(ideal_arm):
     started += ("period", "last_acceleration", "trail")  # what is outside its count does not matter
     fresh = leaves(ideal_arm().state)
     for name, field in fields.items():
+        if name.startswith("sent."):  # part of the motion, and checked where it is used
+            continue
         if name.startswith("known."):  # what the parameters of this tick are
             assert np.array_equal(field, fresh[name]), name
         else:

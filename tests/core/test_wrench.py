@@ -26,7 +26,7 @@ def records(**params):
 
 def conditioned(raw, R_tcp, **params):
     p, s, u, c = records(**params)
-    u["dt"], u["wrench"] = 0.002, raw
+    u["dt"], s["reading"] = 0.002, raw
     force, torque = condition(p, s, u, np.ascontiguousarray(R_tcp), c)
     return np.array(c["wrench_tcp"]), force, torque
 
@@ -88,7 +88,7 @@ def test_bandwidth_of_the_filter_does_not_change_with_the_rate(rate):
     p, s, u, c = records(filter_cutoff_hz=10.0)
     u["dt"] = 1.0 / rate
     condition(p, s, u, np.eye(3), c)
-    u["wrench"][0] = 1.0
+    s["reading"][0] = 1.0
     for _ in range(round(0.016 * rate)):
         condition(p, s, u, np.eye(3), c)
     assert c["wrench_tcp"][0] == pytest.approx(1.0 - np.exp(-2 * np.pi * 10.0 * 0.016), rel=1e-12)
@@ -96,7 +96,7 @@ def test_bandwidth_of_the_filter_does_not_change_with_the_rate(rate):
 
 def test_first_reading_passes_the_filter_whole():
     p, s, u, c = records(filter_cutoff_hz=1.0)
-    u["dt"], u["wrench"] = 0.002, [5, 0, 0, 0, 0, 0]
+    u["dt"], s["reading"] = 0.002, [5, 0, 0, 0, 0, 0]
     condition(p, s, u, np.eye(3), c)
     assert c["wrench_tcp"][0] == 5.0
 
@@ -105,7 +105,7 @@ def test_a_spike_is_seen_before_the_filter():
     p, s, u, c = records(filter_cutoff_hz=1.0)
     u["dt"] = 0.002
     condition(p, s, u, np.eye(3), c)
-    u["wrench"][0] = 150.0
+    s["reading"][0] = 150.0
     assert condition(p, s, u, np.eye(3), c)[0] == pytest.approx(150.0)
 
 

@@ -10,7 +10,7 @@ import time
 import numpy as np
 import pytest
 
-from ur_admittance.control.fusion import SECOND
+from ur_admittance.control.two_sensors import TwoSensors
 from ur_admittance.core.records import Mode, new
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.runtime import registry
@@ -51,7 +51,7 @@ def test_a_sensor_that_is_dropped_is_told_within_a_mode(name, controller):
     with TelemetryWriter(name) as writer, TelemetryReader(name) as reader:
         publish(writer, controller, 1)
         assert "silent" not in reader.reason()
-        controller.use_second(new(SECOND))
+        controller.fusion = TwoSensors(controller.parameters, controller.params, controller.state)
         controller.fusion.remark = "the first force sensor is silent"
         publish(writer, controller, 1)
         assert reader.reason().endswith("; the first force sensor is silent")

@@ -20,6 +20,7 @@ from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, SAMPLE, Mode, Status, new
 from ur_admittance.errors import CalibrationError, RobotError
 from ur_admittance.model import RobotModel
+from ur_admittance.runtime.own_commands import OwnCommands
 
 CALM_SPEED = 0.5  # [rad/s] fastest joint of a move: a UR5e's tool turns by 30 degrees per second
 CALM_ACCELERATION = 1.0  # [rad/s2]
@@ -61,6 +62,7 @@ class CalmArm:
         self._sample, self._command = new(SAMPLE), new(COMMAND)
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
+        self._commands = OwnCommands(model.velocity)
         self._target: Array | None = None
         self.watch: Callable[[], None] = lambda: None  # called after every cycle that commands
         self.speed = np.minimum(CALM_SPEED, 0.25 * model.velocity)  # (6,) [rad/s]
@@ -77,6 +79,7 @@ class CalmArm:
             self.command["mode"] = Mode.ACTIVE
             self.command["q"] = self.q
             self.command["qd"] = self._speed(qd)
+            self._commands.fit(self.sample, self.command)
             self.robot.write(self.command)
             self.watch()
         return self.sample

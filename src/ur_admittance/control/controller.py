@@ -21,14 +21,15 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance import given
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control import zeroing
-from ur_admittance.control.fusion import Fusion
 from ur_admittance.control.live_checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
+from ur_admittance.control.two_sensors import TwoSensors
 from ur_admittance.control.zeroing import ZeroWatch
 from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
+from ur_admittance.core.views import vector
 from ur_admittance.core.wrench.rest import SEEN
 from ur_admittance.errors import Doubt, LifecycleError
 from ur_admittance.first_start import in_words, prepare
@@ -40,7 +41,6 @@ from ur_admittance.params.record import fill
 FloatArray = NDArray[np.float64]
 
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
-LONGEST_PAUSE = 1.0  # [s] between two samples of one run
 ACTIVATION_TIME = 0.5  # [s] for which an activation is asked for: single late cycles refuse it
 NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
 INACTIVE, OK = Mode.INACTIVE, Status.OK
@@ -60,15 +60,15 @@ class AdmittanceController:
         self.state: np.void = self._state[0]
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
-        self.fusion: Fusion | None = None  # of a second force sensor: use_second
+        self.fusion: TwoSensors | None = None  # where the parameters name a second one
         self.robot_says = ""  # about its fault, from whoever talks to it
         self.configured = False
         self._pending: deque[np.void] = deque()  # appending and taking are one step each: safe between threads
         self._request = Request.NONE
-        self.references = References(self.sample)
+        self.references = References(self.sample, self.state)
         self._retreat_left = 0.0  # [s]
         self._activation, self._activation_left = Request.NONE, 0.0  # asked for in every cycle for so long [s]
-        self._stamp_ns = 0
+        self._reading = vector(self.state, "reading")
         self._ramp_load = False  # at the next activation
         self.outside_doubt = ""  # why the arm must not comply although this controller sees no reason, in plain words
         self._zero = ZeroWatch(self.parameters.control_rate)
@@ -84,11 +84,12 @@ class AdmittanceController:
         if self.configured:
             raise LifecycleError("configure: the controller is already configured; call cleanup() first.")
         fill(self.params, self.parameters, self.model)
-        self.params["revision"] = 1
+        self.params["revision"] = self.params["second"]["revision"] = 1
         self._proven = self._params.copy()[0]
         warm_up(say)
         self._state[:] = np.zeros_like(self._state)
         self._command[:] = np.zeros_like(self._command)
+        self.fusion = TwoSensors(self.parameters, self.params, self.state) if self.parameters.second.source else None
         self._request, self._ramp_load = Request.NONE, False
         self._retreat_left = self._activation_left = 0.0
         self._zero = ZeroWatch(self.parameters.control_rate)
@@ -177,10 +178,6 @@ class AdmittanceController:
         above refuse it with a reason. For a program that replays what was asked."""
         self._request |= flags
 
-    def use_second(self, second: NDArray[np.void]) -> None:
-        """From now on the wrench is that of two sensors. second: SECOND (1,), filled by the robot in each cycle."""
-        self.fusion = Fusion(self.parameters, second)
-
     def update(self) -> None:
         """One cycle: `sample` in, `command` out. Never raises."""
         sample = self.sample
@@ -189,26 +186,27 @@ class AdmittanceController:
             self._params[0] = self._pending.popleft()
             self.params["revision"] = revision
             self.references.keep_pose(self.params)
-        seconds = self._passed(sample)
+        self.references.forget_ended()
+        seconds = max(float(sample["dt"]), float(sample["elapsed"]))
         if self._retreat_left > 0.0:
             self._retreat_left -= seconds
             self._request |= RETREAT
         if self._activation_left > 0.0:
             self._activation_left -= seconds
             self._request |= self._activation
-        if self.fusion is not None:
-            self.fusion.update(self._params, self._sample)
         if self._too_steady or self._marked:
             self._mark(sample)
         sample["request"] = self._request
         self._request = NOTHING
-        self.references.let_time_pass(seconds)
         tick(self._params, self._state, self._sample, self._command)
+        self.references.note_end()
+        if self.fusion is not None:
+            self.fusion.look()
         if self._retreat_left > 0.0 and not self.state["retreating"]:
             self._retreat_left = 0.0
         if self._activation_left > 0.0 and self.state["mode"] != INACTIVE:
             self._activation_left, self._ramp_load = 0.0, False
-        if self._zero.add(sample, self._params, self.command, self.state["target_active"]):
+        if self._zero.add(sample, self._reading, self._params, self.command, self.state["target_active"]):
             if self.parameters.sensor.auto_zero:
                 self._auto_zero()
             self._too_steady = bool(self._zero.followed >= self.params["steady_force_time"])
@@ -294,14 +292,14 @@ class AdmittanceController:
         fill(record, parameters, self.model)
         latest = self._latest
         record["revision"] = latest["revision"]
+        record["second"]["revision"] = latest["second"]["revision"]
+        if record["second"].tobytes() != latest["second"].tobytes():
+            record["second"]["revision"] += 1
         proven = not active or tool_is_free
-        if proven or (
-            not zeroed and check_felt(self.parameters, parameters, self._proven, latest, record, self.sample)
-        ):
+        read = {"q": self.sample["q"], "wrench": self._reading}
+        if proven or (not zeroed and check_felt(self.parameters, parameters, self._proven, latest, record, read)):
             self._proven = record
         self.parameters = parameters
-        if self.fusion is not None:
-            self.fusion.change(parameters)
         if record.tobytes() != latest.tobytes():
             self._pending.append(record)
 
@@ -371,12 +369,6 @@ class AdmittanceController:
         record["sensor_bias"] = bias
         self._proven = record
         self._pending.append(record)
-
-    def _passed(self, sample: np.void) -> float:
-        """Real time since the last update [s]: dt is shorter where a robot's speed slider stretches time."""
-        stamp, dt = int(sample["stamp_ns"]), float(sample["dt"])
-        passed, self._stamp_ns = 1e-9 * (stamp - self._stamp_ns), stamp
-        return passed if dt < passed <= LONGEST_PAUSE else dt
 
     def _mark(self, sample: np.void) -> None:
         """One sample with the status that stops the arm; the next one is as the robot gave it."""

@@ -1,6 +1,7 @@
 """What a running controller refuses: parameters that cannot change now, references that are no numbers."""
 
 import math
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,13 +59,14 @@ def changes(present: Parameters, wanted: Parameters) -> list[str]:
 
 
 def check_felt(
-    present: Parameters, wanted: Parameters, proven: np.void, now: np.void, then: np.void, sample: np.void
+    present: Parameters, wanted: Parameters, proven: np.void, now: np.void, then: np.void, sample: Mapping[str, Array]
 ) -> bool:
     """ParameterError for a zero or a tool that an active arm would feel as a push that is not felt now: it would move
     although nothing pushes it. One that takes off what is felt is welcome: True, it takes the place of the proven one.
 
-    proven, now, then: PARAMS. All are judged about the new TCP and with the new deadband. The proven zero and tool are
-    those of the activation, or a later zero: many small steps away from them are one large step."""
+    proven, now, then: PARAMS; sample: q and wrench of the last tick. All are judged about the new TCP and with the new
+    deadband. The proven zero and tool are those of the activation, or a later zero: many small steps away from them are
+    one large step."""
     changed = changes(present, wanted)
     named = [name for name in changed if name in FELT_THROUGH] or [name for name in changed if name in FELT_BY]
     known = np.isfinite(sample["q"]).all() and np.isfinite(sample["wrench"]).all()
@@ -91,7 +93,7 @@ def check_felt(
     return better
 
 
-def check_silent(name: str, now: np.void, then: np.void, sample: np.void) -> None:
+def check_silent(name: str, now: np.void, then: np.void, sample: Mapping[str, Array]) -> None:
     """ParameterError for a change (of a deadband, of the axes that yield) that lets an active arm feel what it does not
     feel now: nobody has judged it at the activation."""
     reading = felt(then, then, sample)
@@ -114,7 +116,7 @@ def not_yielded(params: np.void, part: int) -> float:
     return max(not_felt(params, part), (LEAST_FORCE, LEAST_TORQUE)[part])
 
 
-def felt(params: np.void, zero: np.void, sample: np.void) -> Array:
+def felt(params: np.void, zero: np.void, sample: Mapping[str, Array]) -> Array:
     """The last reading without bias and weight of `zero` (PARAMS), sensor axes, about the TCP of params [N, Nm]."""
     records = new(PARAMS)
     records[0] = params

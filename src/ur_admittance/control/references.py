@@ -15,7 +15,7 @@ from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.given import number
 from ur_admittance.model.frames import is_rotation
 
-TWIST = Leader.TWIST  # looked up once: it is asked for in every cycle
+TWIST, SILENT = Leader.TWIST, Leader.SILENT  # looked up once: they are asked for in every cycle
 # [s] a streamed twist or wrench that is not renewed ends: a dead client must not keep the arm moving
 REFERENCE_TIMEOUT = 0.1
 
@@ -23,7 +23,7 @@ REFERENCE_TIMEOUT = 0.1
 class References:
     """What the tick is told to go after, in its sample."""
 
-    def __init__(self, sample: Record) -> None:
+    def __init__(self, sample: Record, state: Record) -> None:
         self.leader = Leader.NOBODY
         self.has_stages = False
         self._twist, self._wrench = vector(sample, "reference_twist"), vector(sample, "reference_wrench")
@@ -31,20 +31,25 @@ class References:
         self._target_id = scalar(sample, "target_id")
         self._targets = 0
         self._tip = np.eye(3), np.zeros(3)  # T_flange_tcp of the target
-        self._left = 0.0  # [s] for which the twist is still valid
-        self._streamed, self._wrench_left = False, 0.0  # a wrench from outside, and for how long [s]
+        self._renewed = 0  # how often
+        self._twist_id, self._twist_valid_for = scalar(sample, "twist_id"), scalar(sample, "twist_valid_for")
+        self._wrench_id, self._wrench_valid_for = scalar(sample, "wrench_id"), scalar(sample, "wrench_valid_for")
+        self._led = led = scalar(state, "led")
+        self._twist_left, self._wrench_left = led["twist_left"], led["wrench_left"]
 
     def set_twist(self, twist: ArrayLike, valid_for: float) -> None:
         number("valid_for", valid_for, "s", infinite=True)
         self._twist[:] = finite(twist, (6,), "reference twist")
         self._target_id[0] = 0
-        self._left = valid_for
+        self._renewed += 1
+        self._twist_id[0], self._twist_valid_for[0] = self._renewed, valid_for
         self.leader = TWIST
 
     def set_wrench(self, wrench: ArrayLike, valid_for: float) -> None:
         number("valid_for", valid_for, "s", infinite=True)
         self._wrench[:] = finite(wrench, (6,), "reference wrench")
-        self._streamed, self._wrench_left = True, valid_for
+        self._renewed += 1
+        self._wrench_id[0], self._wrench_valid_for[0] = self._renewed, valid_for
 
     def set_pose(self, position: NDArray[np.float64], rotation: NDArray[np.float64], params: np.void) -> None:
         """Both as `checked_pose` returns them, of the TCP of params (PARAMS)."""
@@ -53,7 +58,7 @@ class References:
         self._targets += 1
         self._target_id[0] = self._targets
         self._twist[:] = 0.0
-        self._left = 0.0
+        self._twist_id[0] = 0
         self.leader = Leader.POSE
 
     def keep_pose(self, params: np.void) -> None:
@@ -68,18 +73,20 @@ class References:
         self._rotation[:] = R @ R_old.T @ R_new
         self._tip = R_new, p_new
 
-    def let_time_pass(self, seconds: float) -> None:
-        """Before each tick: velocities and wrenches that are not renewed end."""
-        if self.leader is TWIST:
-            self._left -= seconds
-            if not self._left > 0.0:  # NaN too
-                self._twist[:] = 0.0
-                self.leader = Leader.SILENT
-        if self._streamed:
-            self._wrench_left -= seconds
-            if not self._wrench_left > 0.0:
-                self._wrench[:] = 0.0
-                self._streamed = False
+    def note_end(self) -> None:
+        """After each tick, which ends velocities and wrenches that were not renewed (core/law/led.py). The sample stays
+        as the tick has seen it: it is recorded."""
+        if self.leader is TWIST and not self._twist_left[0] > 0.0:  # NaN too
+            self.leader = SILENT
+
+    def forget_ended(self) -> None:
+        """Before a sample is filled anew."""
+        if self.leader is SILENT and self._twist_id[0]:
+            self._twist[:] = 0.0
+            self._twist_id[0] = 0
+        if self._wrench_id[0] and self._wrench_id[0] == self._led["wrench_id"][0] and not self._wrench_left[0] > 0.0:
+            self._wrench[:] = 0.0
+            self._wrench_id[0] = 0
 
     def begin(self) -> None:
         """At an activation: a pose from before counts no more."""
@@ -105,13 +112,13 @@ class References:
 
     def end_wrench_of_stages(self) -> None:
         """One that a stage wrote into the sample ends with its lead: nobody renews it."""
-        if not self._streamed:
+        if not self._wrench_id[0]:
             self._wrench[:] = 0.0
 
     def _clear(self) -> None:
         self._twist[:] = 0.0
         self._target_id[0] = 0
-        self._left = 0.0
+        self._twist_id[0] = 0
 
 
 def tip(params: np.void) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -65,14 +65,17 @@ class WrenchWindow:
     def __init__(self, rate: float = 500.0) -> None:
         """rate: samples per second."""
         self.length = max(2, round(WINDOW * rate))
-        self._samples = np.zeros(self.length, SAMPLE)
+        self._samples = new(SAMPLE, self.length)
+        self._wrenches = self._samples["wrench"]
         self.q, self.wrench, self.spread = np.zeros(6), np.zeros(6), np.zeros(6)
         self._count = 0
 
-    def add(self, sample: np.void) -> bool:
-        """True when the window is full of samples that it did not hold the last time it returned True."""
+    def add(self, sample: np.void, reading: Array) -> bool:
+        """True when the window is full of samples that it did not hold the last time it returned True.
+        reading: in place of the sample's wrench, that of both force sensors where there are two (6,)."""
         row = self._count % self.length
         self._samples[row] = sample
+        self._wrenches[row] = reading
         self._count += 1
         return row == self.length - 1
 
@@ -99,10 +102,12 @@ class ZeroWatch:
         self._noise = np.zeros(6)  # of the sensor at rest, standard deviation [N, Nm]
         self._change = np.zeros(6)  # of the bias by auto-zero, not yet in force
 
-    def add(self, sample: np.void, params: NDArray[np.void], command: np.void, led: bool = False) -> bool:
+    def add(
+        self, sample: np.void, reading: Array, params: NDArray[np.void], command: np.void, led: bool = False
+    ) -> bool:
         """Take a sample; True when a half second has just been evaluated (some 0.05 ms in that cycle).
         led: the reference is on its way to a pose."""
-        if not self._window.add(sample):
+        if not self._window.add(sample, reading):
             return False
         unrest, active = self._window.unrest(), command["mode"] == Mode.ACTIVE
         reading, R_base_sensor = self._reading(params)
@@ -183,4 +188,4 @@ def warm_up() -> None:
     watch = ZeroWatch()
     sample, params, command = new(SAMPLE)[0], new(PARAMS), new(COMMAND)[0]
     for _ in range(round(WINDOW * 500.0)):
-        watch.add(sample, params, command)
+        watch.add(sample, sample["wrench"], params, command)

@@ -127,7 +127,7 @@ def drive_as_before(s, u, c, R, R_measured, D):
 def streamed(p, s, u, velocity):
     """Speed of the reference that is streamed. What a change alters in it at once becomes a speed of the law, which
     fades out. p: PARAMS or KNOWN."""
-    velocity[:] = u.reference_twist[:3]
+    velocity[:] = s.led.twist[:3]
     if p.control_frame == NORMAL:
         along_surface(s.contact.normal, velocity)
 
@@ -152,7 +152,7 @@ def move_tip(p, s, u, D):
     rotate(E, arm, lever)
     left_jacobian(s.offset[3:], s.rate[3:], spin)
     if s.mode == ACTIVE:
-        rotate(E, u.reference_twist[3:], arc)
+        rotate(E, s.led.twist[3:], arc)
         for i in range(3):
             spin[i] += arc[i]
     cross(spin, lever, change)

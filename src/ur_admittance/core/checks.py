@@ -23,15 +23,17 @@ def is_sane(values):
 
 
 @kernel
-def check_sample(p, u):
-    """(Status, value, bound) of a sample: OK, or the first reason not to use it."""
+def check_sample(p, s, u, doubt):
+    """(Status, value, bound) of a sample: OK, or the first reason not to use it. doubt: of two force sensors."""
     if not (0.0 < u.dt <= LONGEST_PERIOD):
         return BAD_PERIOD, u.dt, LONGEST_PERIOD
     if u.external_status != OK:
         return u.external_status if 0 < u.external_status < KNOWN else INTERNAL_ERROR, 0.0, 0.0
+    if doubt != OK:
+        return doubt, 0.0, 0.0
     if not (is_sane(u.q) and is_sane(u.qd)):
         return NOT_FINITE, 0.0, 0.0
-    if not is_sane(u.wrench):
+    if not is_sane(s.reading):
         return NOT_FINITE, 1.0, 0.0
     if not (is_sane(u.reference_twist) and is_sane(u.reference_wrench)):
         return NOT_FINITE, 2.0, 0.0
@@ -39,8 +41,8 @@ def check_sample(p, u):
         return NOT_FINITE, 2.0, 0.0
     if not u.joint_age <= p.joint_state_timeout:
         return STALE_JOINTS, u.joint_age, p.joint_state_timeout
-    if not u.wrench_age <= p.wrench_timeout:
-        return STALE_WRENCH, u.wrench_age, p.wrench_timeout
+    if not s.reading_age <= p.wrench_timeout:
+        return STALE_WRENCH, s.reading_age, p.wrench_timeout
     return OK, 0.0, 0.0
 
 
@@ -50,7 +52,7 @@ def check_params(p):
     for i in range(6):
         if not (p.mass[i] > 0.0 and p.damping[i] >= 0.0 and p.stiffness[i] >= 0.0):
             return False
-        if not (p.joint_velocity[i] >= 0.0 and p.joint_acceleration[i] > 0.0):
+        if not (p.joint_velocity[i] >= 0.0 and p.joint_acceleration[i] > 0.0 and p.arm_velocity[i] > 0.0):
             return False
         if not (p.joint_lower[i] <= p.joint_upper[i] and p.deadband_axis[i] >= 0.0):
             return False

@@ -4,7 +4,7 @@ import math
 
 from ur_admittance.core.checks import is_sane
 from ur_admittance.core.compile import from_here, kernel, vec6
-from ur_admittance.core.records import STANDSTILL, STATE_FLOATS
+from ur_admittance.core.records import STANDSTILL, STATE_MEMORY
 from ur_admittance.core.spatial import set_identity
 
 
@@ -51,7 +51,7 @@ def clear_state(s):
     s.retreating = 0
     s.trail_count = 0
     s.trail_newest = 0
-    from_here(s.q_command, STATE_FLOATS)[:] = 0.0
+    from_here(s.reading, STATE_MEMORY)[:] = 0.0
     set_identity(s.R_ref)
 
 

@@ -19,7 +19,10 @@ import numpy as np
 
 from ur_admittance.core.contact.contact_record import CONTACT
 from ur_admittance.core.known_record import KNOWN
+from ur_admittance.core.law.led_record import LED
 from ur_admittance.core.limits.shapes_record import SHAPES
+from ur_admittance.core.motion.drive_record import DRIVE, SENT
+from ur_admittance.core.wrench.fusion_record import FUSION, SECOND
 
 F = np.float64
 I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
@@ -130,6 +133,7 @@ PARAMS = np.dtype(
         ("joint_lower", F, 6),  # [rad]
         ("joint_upper", F, 6),  # [rad]
         ("joint_velocity", F, 6),  # [rad/s]
+        ("arm_velocity", F, 6),  # of the model: no joint speed beyond it is ever sent [rad/s]
         ("joint_acceleration", F, 6),  # [rad/s2]
         ("elbow_margin", F),  # the elbow of a UR stays bent by this much, 0: other arms [rad]
         # 1 wrench conditioning
@@ -140,6 +144,7 @@ PARAMS = np.dtype(
         ("tool_weight_base", F, 3),  # weight of everything beyond the sensor, base axes [N]
         ("tool_com", F, 3),  # its centre of mass, sensor frame [m]
         ("tool_inertia_mass", F),  # mass whose inertia force is removed too [kg], 0: off
+        ("second", SECOND),  # another force sensor: wrench/fusion_record.py
         ("filter_cutoff_hz", F),
         ("deadband_force", F),  # norm [N]
         ("deadband_torque", F),  # norm [Nm]
@@ -203,16 +208,26 @@ SAMPLE = np.dtype(
     [
         ("stamp_ns", I),
         ("dt", F),  # time since the last tick [s]
+        ("elapsed", F),  # the same in real time where a speed slider stretches dt, pauses too; 0: as dt [s]
         ("q", F, 6),  # measured [rad]
         ("qd", F, 6),  # measured [rad/s]
         ("wrench", F, 6),  # raw, sensor frame [N, Nm]
+        ("second_wrench", F, 6),  # raw, of the second force sensor, its own frame [N, Nm]
         ("joint_age", F),  # [s]
         ("wrench_age", F),  # [s]
+        ("second_age", F),  # [s]
+        ("second_read", I),  # 1: this robot reads a second force sensor
         ("request", I),  # Request flags
         ("speed_driven", I),  # 1: the robot is sent joint speeds and adds them up itself
+        ("shaped", I),  # 1: stages behind the law shape the command; then it is made fit to be sent (motion/sending.py)
+        ("drive", DRIVE),  # what this robot does with commands: motion/drive_record.py
         ("external_status", I),  # a Status found outside the tick (robot stop, overrun, ...), 0: none
         ("reference_twist", F, 6),  # of the reference pose, base axes [m/s, rad/s]
+        ("twist_id", I),  # a new number: it was renewed, and ends after the time below; 0: it does not end by itself
+        ("twist_valid_for", F),  # [s]
         ("reference_wrench", F, 6),  # added to params.desired_wrench [N, Nm]
+        ("wrench_id", I),  # as twist_id
+        ("wrench_valid_for", F),  # [s]
         ("target_id", I),  # a new number sends the reference to the target pose, 0: none
         ("target_position", F, 3),  # [m]
         ("target_rotation", F, (3, 3)),  # R_base_tcp
@@ -240,6 +255,11 @@ STATE = np.dtype(
         ("trail_count", I),  # places in use
         ("trail_newest", I),  # index of the last one
         ("trail", F, (TRAIL, 6)),  # the way the command came [rad]
+        ("sent", SENT),  # the last command that was sent: motion/drive_record.py
+        ("reading", F, 6),  # of this cycle: of the force sensor, or of both; raw, frame of the first [N, Nm]
+        ("reading_age", F),  # [s]
+        ("fusion", FUSION),  # of two force sensors: wrench/fusion_record.py
+        ("led", LED),  # the references in force: law/led_record.py
         # From here on all are floats, those of CONTACT too: checked and cleared as one block.
         ("q_command", F, 6),  # [rad]
         ("qd_command", F, 6),  # [rad/s]
@@ -300,6 +320,7 @@ STATE = np.dtype(
     align=True,
 )
 STATE_FLOATS = (STATE.itemsize - STATE.fields["q_command"][1]) // 8
+STATE_MEMORY = (STATE.itemsize - STATE.fields["reading"][1]) // 8  # what is cleared: zeros, whole numbers too
 
 COMMAND = np.dtype(
     [
@@ -310,8 +331,8 @@ COMMAND = np.dtype(
         ("hindrance", I),  # in a fault, the Status that keeps it from its reset; OK: nothing does
         ("hindrance_evidence", F, 2),
         ("limits", I),  # Limit flags
-        ("q", F, 6),  # [rad]
-        ("qd", F, 6),  # [rad/s]
+        ("q", F, 6),  # to be sent [rad]
+        ("qd", F, 6),  # to be sent [rad/s]
         ("twist", F, 6),  # TCP velocity that the joint velocities produce, base axes [m/s, rad/s]
         ("pose_error", F, 6),  # commanded minus measured, base axes [m, rad]
         ("wrench_sensor", F, 6),  # compensated and filtered, sensor frame

@@ -2,6 +2,8 @@
 
     0 check the sample, change the mode            checks.py, modes.py, memory.py, wrench/rest.py
       parameters that have changed take over       adopt.py
+      one reading, of one force sensor or of two   wrench/fusion.py
+      references that were not renewed end         law/led.py
     1 condition the wrench                         wrench/condition.py
     2 from the wrench to a twist                   law/twist.py, law/ramps.py
       2.1 normal of the surface that is touched    contact/surface.py
@@ -16,6 +18,7 @@
     or, in every mode but ACTIVE, brake and hold   motion/stopping.py
       on request, back out of a contact            motion/retreat.py
     The command waits for an arm that does not follow it (motion/following.py).
+    6 what is sent: near the arm, near the last    motion/sending.py
 
 The folders stand in the order of the data: motion, limits, law, contact, wrench; each imports only those after it
 (a contract in pyproject.toml).
@@ -44,6 +47,7 @@ from ur_admittance.core.compile import kernel, mat3, mat6, record, vec3, vec6
 from ur_admittance.core.contact.stabilise import explain_hit
 from ur_admittance.core.contact.surface import estimate_normal
 from ur_admittance.core.law.control_axes import NORMAL
+from ur_admittance.core.law.led import take_references
 from ur_admittance.core.law.ramps import ramp_parameters, track
 from ur_admittance.core.law.twist import advance, carry, desired_twist, law_twist, pose_error
 from ur_admittance.core.limits.choose import choose
@@ -62,10 +66,12 @@ from ur_admittance.core.motion.following import (
     strays,
 )
 from ur_admittance.core.motion.retreat import BODY, change_retreat, go_back
+from ur_admittance.core.motion.sending import send
 from ur_admittance.core.motion.stopping import brake_and_hold, move_joints, remember_limits
 from ur_admittance.core.records import Limit, Status
 from ur_admittance.core.spatial import clip, copy_matrix, norm
 from ur_admittance.core.wrench.condition import condition
+from ur_admittance.core.wrench.fusion import take_reading
 from ur_admittance.core.wrench.rest import SEEN, observe_rest
 
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
@@ -82,13 +88,14 @@ NOMINAL_PERIOD = 0.002  # [s] assumed for braking when no good period was ever m
 def tick_one(p, s, u, c):
     """One cycle of one controller: reads p and u, updates s, fills all of c."""
     s.ticks += 1
-    status, value, bound = check_sample(p, u)
-    trusted = check_params(p)
-    if not trusted:
-        status, value, bound = BAD_PARAMS, 0.0, 0.0
     if not check_state(s):
         forget_all_but_motion(s, c)
         enter_fault(s, INTERNAL_ERROR, 0.0, 0.0)
+    take_references(s, u)
+    status, value, bound = check_sample(p, s, u, take_reading(p, s, u))
+    trusted = check_params(p)
+    if not trusted:
+        status, value, bound = BAD_PARAMS, 0.0, 0.0
     dt = known_period(s, u.dt)
     if trusted:
         remember_limits(p, s)
@@ -157,6 +164,8 @@ def tick_one(p, s, u, c):
     if usable:
         keep_inside(p, s, u)
     report(s, u, c)
+    if u.shaped == 0:
+        send(p, s, u, c)
 
 
 @kernel
@@ -196,7 +205,7 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     velocity = vec6()
     twist_of(J, u.qd, velocity)
     if p.control_frame == NORMAL:
-        by_path = s.target_active != 0 or norm(u.reference_twist[:3]) > 0.0
+        by_path = s.target_active != 0 or norm(s.led.twist[:3]) > 0.0
         estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], s.twist[:3], by_path, dt)
     law, v_now, x_next, v_next = vec6(), vec6(), vec6(), vec6()
     desired = vec6()

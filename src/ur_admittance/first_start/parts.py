@@ -17,7 +17,10 @@ from numba import from_dtype, types
 
 from ur_admittance.core import known_record, records
 from ur_admittance.core.contact import contact_record
+from ur_admittance.core.law import led_record
 from ur_admittance.core.limits import shapes_record
+from ur_admittance.core.motion import drive_record
+from ur_admittance.core.wrench import fusion_record
 
 ROOT = "ur_admittance."
 FILE = Path(__file__).with_name("parts.txt")
@@ -79,7 +82,7 @@ def all_parts() -> dict[str, Part]:
 def record_types() -> dict[str, Any]:
     dtypes = {
         name: value
-        for module in (contact_record, known_record, shapes_record, records)
+        for module in (contact_record, drive_record, fusion_record, known_record, led_record, shapes_record, records)
         for name, value in vars(module).items()
         if getattr(value, "names", None)
     }

@@ -92,11 +92,6 @@ class RobotModel:
             count = f"{len(self.links)} links and {len(self.joint_names)} joint names"
             raise ModelError(f"model {self.name}: has {count}, must have six of each.")
 
-    def within_speed_limits(self, qd: Array) -> Array:
-        """qd, the whole vector slowed down when a joint would exceed its speed: the direction stays."""
-        excess = float((np.abs(qd) / self.velocity).max())
-        return qd if excess <= 1.0 else qd / excess
-
     def frames(self, q: ArrayLike) -> tuple[Array, Array]:
         """Poses of the six link frames and, last, of the flange: rotations (7, 3, 3), positions (7, 3) [m], in base."""
         angles = np.asarray(q, dtype=float)

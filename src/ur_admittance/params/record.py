@@ -25,8 +25,10 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
     _arm(record, parameters, model)
     record["joint_lower"], record["joint_upper"], record["joint_velocity"] = limits
     record["joint_acceleration"] = parameters.joint_limits.acceleration
+    record["arm_velocity"] = model.velocity
     record["elbow_margin"] = ELBOW_MARGIN if _has_ur_elbow(model) else 0.0
     _wrench(record, parameters)
+    _second(record["second"], parameters)
     _law(record, parameters)
     _contact(record, parameters)
     _motion_limits(record, parameters)
@@ -79,12 +81,30 @@ def _arm(record: np.void, p: Parameters, model: RobotModel) -> None:
     X6 = Pose(model.chain_rotation[6], model.chain_position[6]) @ T_flange_tcp
     record["chain_rotation"] = np.concatenate([model.chain_rotation[:6], [X6.rotation]])
     record["chain_position"] = np.concatenate([model.chain_position[:6], [X6.position]])
-    T_flange_sensor = Pose(rotation_from_rpy(p.sensor.rotation), np.array(p.sensor.position))
-    if at_probe(p):
-        T_flange_sensor = T_flange_tcp
-    T_tcp_sensor = T_flange_tcp.inverse() @ T_flange_sensor
+    T_tcp_sensor = T_flange_tcp.inverse() @ _first_sensor(p)
     record["R_tcp_sensor"] = T_tcp_sensor.rotation
     record["p_tcp_sensor"] = T_tcp_sensor.position
+
+
+def _first_sensor(p: Parameters) -> Pose:
+    """T_flange_sensor."""
+    at_tcp = at_probe(p)
+    rotation, position = (p.tool.tcp[3:], p.tool.tcp[:3]) if at_tcp else (p.sensor.rotation, p.sensor.position)
+    return Pose(rotation_from_rpy(rotation), np.array(position))
+
+
+def _second(record: np.void, p: Parameters) -> None:
+    """All but `revision`."""
+    second = p.second
+    T_flange_second = Pose(rotation_from_rpy(second.rotation), np.array(second.position))
+    T_first_second = _first_sensor(p).inverse() @ T_flange_second
+    record["on"] = bool(second.source)
+    record["R_first_second"], record["p_first_second"] = T_first_second.rotation, T_first_second.position
+    record["sign"], record["bias"] = second.sign, second.bias
+    record["weight_base"], record["com"] = second.mass * np.array(p.gravity), second.center_of_mass
+    record["share"] = 1.0 / (1.0 + np.square(second.noise))
+    record["tolerance"], record["rate"] = np.repeat(second.tolerance, 3), np.repeat(second.rate, 3)
+    record["patience"], record["lag"] = second.patience, second.lag
 
 
 def _wrench(record: np.void, p: Parameters) -> None:

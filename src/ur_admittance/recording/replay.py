@@ -1,7 +1,10 @@
 """Recompute a recorded run: same records in, same bits out; or other parameters in, and see what changes.
 
-The tick is a pure function of (params, state, sample), so a replay from a recorded state must agree with the recording
-to the last bit: any difference means that the program, the compiler or the file is not the one that ran.
+The tick is a pure function of (params, state, sample), from the raw readings of the sensors to what is sent. So a
+replay from a recorded state must agree with the recording to the last bit: any difference means that the program, the
+compiler or the file is not the one that ran. What decides beside the tick is recorded as what it gave: a status (a
+force that is too steady for a hand), new parameters (a zero that follows the drift), and what stages behind the law
+made of a command.
 
 With other parameters the recorded measurements stay as they were: the arm in the recording does not feel the new
 commands, and the hand does not push differently. The parameters are those at the start of the recording with the
@@ -17,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.core.motion.sending import send_shaped
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LogError
@@ -28,8 +32,10 @@ class Replay:
     """commands[i] belongs to log.ticks[i]; recomputed[i]: whether it could be computed."""
 
     commands: NDArray[Any]
+    sent: NDArray[np.float64]  # (n, 12) angles and speeds that went to the robot, as far as it took them
     recomputed: NDArray[np.bool_]
-    differences: dict[str, float]  # largest |recomputed - recorded| per field of the command; inf: NaN on one side
+    differences: dict[str, float]  # largest |recomputed - recorded| per field of the command, and of what was sent
+    # (sent.q, sent.qd); inf: NaN on one side
     state_differences: dict[str, float]  # the same for the state, at the keyframes
     what_if: bool
     lacks: str = ""  # what is missing of the recording
@@ -77,6 +83,7 @@ def _recompute(log: Log, other: NDArray[Any] | None) -> Replay:
         raise LogError(f"{log.path} holds no recorded state to start from")
     count = len(log.ticks)
     commands, recomputed = np.zeros(count, COMMAND), np.zeros(count, dtype=bool)
+    sent, out = np.zeros((count, 12)), new(COMMAND)
     params, state, sample, command = new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND)
     sequence = log.ticks["loop"]["sequence"]
     state_differences: dict[str, float] = {}
@@ -88,6 +95,11 @@ def _recompute(log: Log, other: NDArray[Any] | None) -> Replay:
             sample[0] = log.ticks["sample"][i]
             tick(params, state, sample, command)
             commands[i], recomputed[i] = command[0], True
+            out[0] = command[0]
+            if sample["shaped"][0]:
+                out["q"], out["qd"] = log.ticks["loop"]["q_shaped"][i], log.ticks["loop"]["qd_shaped"][i]
+                send_shaped(params, state, sample, out)
+            sent[i, :6], sent[i, 6:] = out["q"][0], out["qd"][0]
         else:
             running = False
         keyframe = log.states.get(i)
@@ -97,7 +109,15 @@ def _recompute(log: Log, other: NDArray[Any] | None) -> Replay:
             state[0], command[0] = keyframe, log.ticks["command"][i]
             running = True
     differences = _differences(commands[recomputed], log.ticks["command"][recomputed])
-    return Replay(commands, recomputed, differences, state_differences, other is not None, log.lacks)
+    for name, part in (("q", sent[:, :6]), ("qd", sent[:, 6:])):
+        differences[f"sent.{name}"] = _largest(part[recomputed], sent_of(log, name)[recomputed])
+    return Replay(commands, sent, recomputed, differences, state_differences, other is not None, log.lacks)
+
+
+def sent_of(log: Log, name: str) -> NDArray[np.float64]:
+    """What was sent in each cycle (n, 6), as recorded. name: q or qd."""
+    loop, command = log.ticks["loop"], log.ticks["command"]
+    return np.where(loop["stages"][:, None] > 0, loop[f"{name}_sent"], command[name])
 
 
 def _params_finder(log: Log, other: NDArray[Any] | None, params: NDArray[Any]) -> Callable[[int], bool]:
@@ -128,11 +148,15 @@ def _differences(ours: NDArray[Any], recorded: NDArray[Any]) -> dict[str, float]
             inner = _differences(ours[name], recorded[name])
             result |= {f"{name}.{field}": value for field, value in inner.items()}
             continue
-        a, b = ours[name].astype(float), recorded[name].astype(float)
-        with np.errstate(invalid="ignore"):
-            gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-        result[name] = float(np.where(np.isnan(gap), np.inf, gap).max(initial=0.0))
+        result[name] = _largest(ours[name].astype(float), recorded[name].astype(float))
     return result
+
+
+def _largest(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
+    """Largest difference; inf: NaN on one side."""
+    with np.errstate(invalid="ignore"):
+        gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+    return float(np.where(np.isnan(gap), np.inf, gap).max(initial=0.0))
 
 
 def _merge(into: dict[str, float], new_ones: dict[str, float]) -> None:

@@ -13,7 +13,6 @@ from ur_admittance.model.arm_table import nearest_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.inputs import wrench_topic
 from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
-from ur_admittance.robots.ros.seam import warm_up
 from ur_admittance.robots.ros.second_wrench import second_topic
 from ur_admittance.robots.ros.sensor_zero import zero_in_driver
 from ur_admittance.ros.control_thread import ControlThread
@@ -59,7 +58,6 @@ class CompliantArm:
             node.use_frames(self.robot)
             self.controller = AdmittanceController(model, node.parameters)
             self.controller.configure(saying_unless_ended(node))
-            warm_up()
             every = max(1, round(p.control_rate / node.option("monitor_rate")))
             self._monitor = Monitor(node, self.controller, every, model.joint_names)
             undo.callback(self._monitor.destroy)

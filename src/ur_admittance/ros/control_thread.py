@@ -41,7 +41,7 @@ class ControlThread:
         self._monitor, self._references, self._turn = monitor, references, 0
         self._calls: deque[_Call] = deque()
         self._begun, self._stopping = threading.Event(), False
-        self._mode, self._qd = scalar(controller.command, "mode"), vector(controller.command, "qd")
+        self._mode, self._qd = scalar(controller.command, "mode"), vector(controller.state, "qd_command")
         self._thread = threading.Thread(target=self._run, name="control loop")
 
     def start(self) -> None:
@@ -82,7 +82,7 @@ class ControlThread:
     def stands_still(self) -> bool:
         """No motion is commanded any more, nor sent by a stage behind the law."""
         loop = self._monitor.loop
-        sent = loop["qd_sent"][0] if loop["stages"][0] else self._qd
+        sent = loop["qd_shaped"][0] if loop["stages"][0] else self._qd
         return stands_still(int(self._mode[0]), self._qd) and stands_still(int(self._mode[0]), sent)
 
     @property

@@ -121,11 +121,11 @@ class SensorWatch:
 
 def refuse_double_weight(controller: AdmittanceController) -> None:
     """RobotError when tool.mass is taken off a wrench that has no weight in it: the robot has removed its payload."""
-    p, sample = controller.parameters, controller.sample
+    p, reading = controller.parameters, controller.state["reading"]
     weight = p.tool.mass * float(np.linalg.norm(p.gravity))
     if weight < LEAST_WEIGHT:
         return
-    before = float(np.linalg.norm(p.sensor.sign * sample["wrench"][:3] - np.array(p.sensor.bias[:3])))
+    before = float(np.linalg.norm(p.sensor.sign * reading[:3] - np.array(p.sensor.bias[:3])))
     after = float(np.linalg.norm(controller.command["wrench_sensor"][:3]))
     if before < ABSENT * weight and after > PRESENT * weight:
         raise RobotError(

@@ -3,8 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.core.motion.drive_record import BRAKING as BRAKING
+
 WATCHDOG_S = 0.1  # without a command for this long the arm brakes by itself
-BRAKING = 8.0  # [rad/s2] of the fastest joint
 
 
 class Watchdog:

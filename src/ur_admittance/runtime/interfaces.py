@@ -64,8 +64,10 @@ LOOP = np.dtype(
         ("stalls", np.int64),  # pauses of more than 0.1 s, each a fault, since the start
         ("leader", np.int64),  # of the reference: core.leader.Leader
         ("stages", np.int64),  # behind the law; 0: command.q and command.qd are what was sent
-        ("q_sent", np.float64, 6),  # what the last stage behind the law made of them [rad]
+        ("q_sent", np.float64, 6),  # behind stages, what was sent [rad]
         ("qd_sent", np.float64, 6),  # [rad/s]
+        ("q_shaped", np.float64, 6),  # behind stages, what the last one made of them [rad]
+        ("qd_shaped", np.float64, 6),  # [rad/s]
     ],
     align=True,
 )

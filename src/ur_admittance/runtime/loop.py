@@ -32,7 +32,7 @@ from ur_admittance.runtime.interfaces import (
     Stage,
 )
 from ur_admittance.runtime.report import LoopReport, Timings
-from ur_admittance.runtime.robot import Robot, share_second
+from ur_admittance.runtime.robot import Robot, check_second
 from ur_admittance.runtime.stages import Stages
 
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used
@@ -95,19 +95,20 @@ class Loop:
         stages: Sequence[Stage] = (),
     ) -> None:
         self.controller, self.robot, self.clock = controller, robot, clock
-        share_second(controller, robot)
+        check_second(controller, robot)
         self._publishers, self._mailbox, self._on_tick = list(publishers), mailbox, on_tick
         self._sample, self._command, self._references = controller.sample, controller.command, controller.references
-        self._dt = scalar(self._sample, "dt")
+        self._dt, self._elapsed = scalar(self._sample, "dt"), scalar(self._sample, "elapsed")
         self._external_status = scalar(self._sample, "external_status")
         self._joint_age, self._wrench_age = scalar(self._sample, "joint_age"), scalar(self._sample, "wrench_age")
         self._stages = Stages(controller, stages) if stages else None
         self._sent = self._stages.sent if self._stages else self._command
-        self._mode, self._qd = scalar(self._command, "mode"), vector(self._command, "qd")
+        self._mode, self._qd = scalar(self._command, "mode"), vector(controller.state, "qd_command")
         self._params_revision = scalar(controller.params, "revision")
         self._loop = new(LOOP)
         self._loop_bytes = record_bytes(self._loop)
-        self._told_q, self._told_qd = vector(self._loop, "q_sent"), vector(self._loop, "qd_sent")
+        self._told = [vector(self._loop, name) for name in ("q_sent", "qd_sent", "q_shaped", "qd_shaped")]
+        self._q_sent, self._qd_sent = vector(self._sent, "q"), vector(self._sent, "qd")
         self._period_ns = self._publish_ns = -1  # of the last cycle; none yet
         self._timings = Timings()
         self.ticks = self.overruns = self.stalls = self.bad_periods = 0
@@ -206,6 +207,7 @@ class Loop:
         clock = self.clock
         if self._previous_ns is not None:
             self._period_ns = period_ns = clock.woke_ns - self._previous_ns
+            self._elapsed[0] = 1e-9 * period_ns
             if period_ns > MAX_PERIOD_S * 1e9:
                 self.stalls += 1
                 # the deceleration takes steps of a normal size: the arm held its last command during the pause
@@ -228,7 +230,10 @@ class Loop:
             times = (1e-9 * max(0, self._period_ns), 1e-9 * late, 1e-9 * took, 1e-9 * max(0, self._publish_ns))
             behind = 0 if self._stages is None else len(self._stages.behind)
             if behind and self._stages is not None:
-                self._told_q[:], self._told_qd[:] = self._stages.q, self._stages.qd
+                for to, values in zip(
+                    self._told, (self._q_sent, self._qd_sent, self._stages.q, self._stages.qd), strict=True
+                ):
+                    to[:] = values
             counts = (clock.missed, self.overruns, self.stalls, self._references.leader, behind)
             revision = self._params_revision[0]
             LOOP_BYTES.pack_into(self._loop_bytes, 0, self.ticks, clock.time_ns(), revision, *times, *counts)

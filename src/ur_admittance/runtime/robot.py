@@ -23,17 +23,12 @@ class RobotInfo:
     sentences: tuple[str, ...] = ()  # what the user should know: mode, version, warnings
 
 
-def share_second(controller: Any, robot: Any) -> None:
-    """The controller gets the readings of the robot's second force sensor. RobotError: parameters name one that the
-    robot does not read."""
+def check_second(controller: Any, robot: Any) -> None:
+    """RobotError: the parameters name a second force sensor that the robot does not read."""
     parameters = getattr(controller, "parameters", None)
     source = getattr(getattr(parameters, "second", None), "source", "")
-    if not source:
-        return
-    second = getattr(robot, "second", None)
-    if second is None:
+    if source and not getattr(robot, "reads_second", False):
         raise RobotError(f"second.source = {source}: this robot reads no second force sensor; leave it empty.")
-    controller.use_second(second)
 
 
 @runtime_checkable
@@ -54,7 +49,8 @@ class Robot(Protocol):
 
     def read(self, sample: Any) -> None:
         """Fill q, qd, wrench (raw, sensor axes), joint_age, wrench_age, external_status, stamp_ns and dt;
-        speed_driven where the arm is sent command.qd."""
+        speed_driven where the arm is sent command.qd; second_* where there is a second force sensor (``reads_second``);
+        drive where the robot carries commands on by itself."""
         ...
 
     def write(self, command: Any) -> Any:

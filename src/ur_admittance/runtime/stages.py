@@ -2,7 +2,8 @@
 
     read -> stages in front -> tick -> stages behind -> write
 
-The tick's own command stays as it is, recorded and replayed; the stages behind work on a copy, `sent`. Nothing is sent
+The tick's own command stays as it is, recorded and replayed; the stages behind work on a copy, which then becomes fit
+to be sent as the tick's own would (core/motion/sending.py): `sent`. Nothing is sent
 that a joint limit forbids, that is not finite, that runs away from the tick's command by more than an arm may lag, or
 that still moves half a second after the tick has come to rest: that is a StageError, and the robot's own stop.
 """
@@ -15,6 +16,7 @@ import numpy as np
 
 from ur_admittance.core.compile import load
 from ur_admittance.core.leader import FROM_OUTSIDE, Leader
+from ur_admittance.core.motion.sending import send_shaped
 from ur_admittance.core.records import COMMAND, STANDSTILL, STOPPED, Mode, new
 from ur_admittance.core.views import record_bytes, scalar, vector, whole
 from ur_admittance.errors import ParameterError, sentence_of
@@ -60,11 +62,15 @@ class Stages:
         self._references.has_stages = bool(self.in_front)
         self._mode = scalar(controller.command, "mode")
         self._was_active = False
+        self._shaped = new(COMMAND)[0] if self.behind else controller.command
         self.sent = new(COMMAND)[0] if self.behind else controller.command
-        self.q, self.qd = vector(self.sent, "q"), vector(self.sent, "qd")
-        self._source, self._copy = record_bytes(controller.command), record_bytes(self.sent)
+        self.q, self.qd = vector(self._shaped, "q"), vector(self._shaped, "qd")
+        self._source, self._copy = record_bytes(controller.command), record_bytes(self._shaped)
+        self._out = record_bytes(self.sent)
+        scalar(controller.sample, "shaped")[0] = bool(self.behind)
         self._qd_law, self._dt = vector(controller.command, "qd"), scalar(controller.state, "period")
-        self._records = [whole(r) for r in (controller.params, controller.state, controller.command, self.sent)]
+        self._records = [whole(r) for r in (controller.params, controller.state, controller.command, self._shaped)]
+        self._to_send = [*self._records[:2], whole(controller.sample), whole(self.sent)]
         self._last_law, self._last = np.full(6, np.nan), [np.zeros(6) for _ in self.behind]  # angles; none yet
         self._allowed, self._age, self._evidence = np.zeros((2, ALLOWED)), np.zeros(1), np.zeros(3)
         self._unrest, self._distance = 0.0, 0.0  # [s] of motion since the tick stands still; from its angles [rad]
@@ -72,12 +78,14 @@ class Stages:
             load(begins_anew, *self._records[1:3], self._last_law)
             load(remember, self._records[0], self._records[2], 0.0, self._allowed, self._age)
             load(check_sent, *self._records, self._last_law, True, self._allowed, self._evidence)
+            load(send_shaped, *self._to_send)
 
     def lead(self) -> None:
         """Before the tick. The mode is that of the last one: in the first active tick nobody leads yet."""
         if not self.in_front:
             return
         active, references = self._mode[0] == ACTIVE, self._references
+        references.forget_ended()
         begins = active and not self._was_active
         self._was_active = active
         if begins and references.leader not in (Leader.TWIST, Leader.POSE):
@@ -114,7 +122,7 @@ class Stages:
         for (name, stage), last in zip(self.behind, self._last, strict=True):
             with _blamed(name):
                 if anew:
-                    stage.start(self._controller, self.sent)
+                    stage.start(self._controller, self._shaped)
                 self._update(name, stage)
                 wrong = check_sent(*self._records, last, anew, self._allowed, self._evidence)
                 if wrong:
@@ -123,6 +131,8 @@ class Stages:
                 last[:] = self.q
         with _blamed(name):
             self._check_rest(step)
+        self._out[:] = self._copy
+        send_shaped(*self._to_send)
 
     def stand_still(self) -> bool:
         return float(np.abs(self.qd).max()) <= STANDSTILL

@@ -59,6 +59,7 @@ class Controller:
         self.analog_outputs = [0.0, 0.0]
         self.tool_voltage = 0  # [V]
         self.trace: deque[int] = deque(maxlen=TRACE_LENGTH)  # cycle in which each streamed command was seen
+        self.taken: deque[list[float]] = deque(maxlen=TRACE_LENGTH)  # the doubles of each of them
         self.delays: deque[float] = deque(maxlen=TRACE_LENGTH)  # [s] from the last state to each of them
         self.state_sent = 0.0  # [s] monotonic time
         self.commands = 0  # streamed since the start
@@ -163,6 +164,7 @@ class Controller:
             self.commands += 1
             self._arrived += 1
             self.trace.append(self.tick + 1)
+            self.taken.append([value for value in values.values() if isinstance(value, float)])
             self.delays.append(time.monotonic() - self.state_sent)
             self.counters["streamed commands"] += 1
             if self._arrived > 1:

@@ -74,11 +74,13 @@ def _report(box: Controller, text: str) -> str:
         return json.dumps(asdict(box.safety.incident) if box.safety.incident else None)
     if text == "counters":
         return json.dumps(dict(box.counters))
-    if text == "trace":  # cycles in which streamed commands were seen, since the last question
-        seen = {"cycles": list(box.trace), "microseconds": [round(1e6 * delay) for delay in box.delays]}
+    if text == "trace":  # streamed commands since the last question: the cycle in which each was seen, its numbers
+        microseconds = [round(1e6 * delay) for delay in box.delays]
+        seen = {"last": box.commands, "cycles": [*box.trace], "microseconds": microseconds, "values": [*box.taken]}
         box.trace.clear()
+        box.taken.clear()
         box.delays.clear()
-        return json.dumps({"last": box.commands} | seen)
+        return json.dumps(seen)
     if text == "state":
         return json.dumps(box.state())
     if text == "help":

@@ -42,7 +42,7 @@ class Arm:
         y = []
         for _ in range(round(seconds / 0.002)):
             noise = self.rng.normal(0.0, NOISE, 6) * np.repeat([1.0, 0.1], 3)
-            self.server.wrench = (self.robot.second["wrench"][0] + noise).tolist()
+            self.server.wrench = (self.controller.sample["second_wrench"] + noise).tolist()
             self.loop.cycle()
             y.append(float(self.controller.command["p_tcp"][1]))
         return np.array(y)

@@ -32,7 +32,7 @@ def ramp_parameters(p, s, u, dt):
     for part in range(2):
         for i in range(3):
             k = 3 * part + i
-            change[i] = p.desired_wrench[k] + u.reference_wrench[k] - s.desired_wrench[k]
+            change[i] = p.desired_wrench[k] + s.led.wrench[k] - s.desired_wrench[k]
         size = norm(change)
         most = p.desired_wrench_rate[part] * dt
         keep = most / size if size > most else 1.0

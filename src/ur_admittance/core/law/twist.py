@@ -117,7 +117,7 @@ def law_twist(p, s, c, velocity, desired, dt, twist, v, x_next, v_next):
 @kernel
 def desired_twist(p, s, u, twist):
     """Velocity of the reference: the streamed twist plus the motion to a target pose."""
-    twist[:] = u.reference_twist
+    twist[:] = s.led.twist
     if p.control_frame == NORMAL:
         along_surface(s.contact.normal, twist[:3])
     if u.target_id != s.target_id:

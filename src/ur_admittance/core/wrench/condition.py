@@ -67,8 +67,8 @@ def unload(p, s, u, R_base_sensor, w):
     rotate_back(R_base_sensor, load_base, load)
     cross(p.tool_com, load, load_torque)
     for i in range(3):
-        w[i] = p.sensor_sign * u.wrench[i] - p.sensor_bias[i] - load[i]
-        w[3 + i] = p.sensor_sign * u.wrench[3 + i] - p.sensor_bias[3 + i] - load_torque[i]
+        w[i] = p.sensor_sign * s.reading[i] - p.sensor_bias[i] - load[i]
+        w[3 + i] = p.sensor_sign * s.reading[3 + i] - p.sensor_bias[3 + i] - load_torque[i]
 
 
 @kernel

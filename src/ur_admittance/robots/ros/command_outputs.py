@@ -13,12 +13,12 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from ur_admittance.core.compile import load
+from ur_admittance.core.motion.sending import plan_to_rest
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.guard import SUFFIX, Guard
-from ur_admittance.robots.ros.kernels import HOLD_S
 from ur_admittance.robots.ros.polled import COMMANDS, incompatible
-from ur_admittance.robots.ros.seam import Braking
 
 Array = NDArray[np.float64]
 
@@ -28,6 +28,7 @@ MARKS = tuple(0.7390851332151607 + i for i in range(12))  # numbers that occur n
 HELD_MARKS = tuple(100.0 + mark for mark in MARKS)
 REST_MARKS = tuple(200.0 + mark for mark in MARKS[:6])
 MARKED_NS = 1_234_567_500_000_000  # a time of which the same is true, exact as a double in seconds
+HOLD_S = 0.01  # a message may be that late without a change of speed: 2.5 mm at 0.25 m/s
 ACKNOWLEDGE_S = 0.2
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not known yet (rcl)
 
@@ -36,7 +37,6 @@ class TopicOutput:
     """A publisher of prepared bytes on a topic that nobody else may publish on."""
 
     kind: type
-    plan: Braking | None  # of the last message; None: speeds are sent
 
     def __init__(self, node: Node, topic: str) -> None:
         self._node = node
@@ -86,6 +86,9 @@ class TopicOutput:
         """now: the loop's time [s]."""
         raise NotImplementedError
 
+    def set_duration(self, duration: float) -> None:
+        """Least time in which what is sent leads to a standstill [s]."""
+
     def problem(self) -> str:
         """A sentence when commands are in vain for good, else empty."""
         return ""
@@ -96,7 +99,7 @@ class TopicOutput:
 
 class TrajectoryOutput(TopicOutput):
     """Three points: the command, the same speed a moment later, and where the arm comes to rest if nothing follows
-    (seam.py).
+    (core/motion/sending.py).
 
     Why this shape, which every joint_trajectory_controller takes (joint_trajectory_controller.cpp, trajectory.cpp):
     a point at time 0 is the command itself, also on Humble (2.54), which samples a new message at its own time, that
@@ -113,7 +116,8 @@ class TrajectoryOutput(TopicOutput):
     def __init__(self, node: Node, names: Sequence[str], shortest: float, topic: str = TRAJECTORY_TOPIC) -> None:
         """shortest: least time to standstill [s]."""
         super().__init__(node, topic)
-        self.plan: Braking = Braking(shortest)
+        self._shortest, self._points = shortest, np.zeros((2, 6))
+        load(plan_to_rest, self._points[0], self._points[0], HOLD_S, shortest, self._points)
         marked = [
             (MARKS[:6], MARKS[6:], 0.0),
             (HELD_MARKS[:6], HELD_MARKS[6:], HOLD_S),
@@ -124,12 +128,14 @@ class TrajectoryOutput(TopicOutput):
         self._held, self._held_qd = message.doubles(HELD_MARKS[:6]), message.doubles(HELD_MARKS[6:])
         self._rest, self._end = message.doubles(REST_MARKS), message.time_at(MARKED_NS)
 
+    def set_duration(self, duration: float) -> None:
+        self._shortest = duration
+
     def send(self, q: Array, qd: Array, now: float) -> None:
-        plan = self.plan
-        plan.begin(q, qd, now)
+        braking = plan_to_rest(q, qd, HOLD_S, self._shortest, self._points)
         self._q[:], self._qd[:] = q, qd
-        self._held[:], self._held_qd[:], self._rest[:] = plan.held, qd, plan.rest
-        self._message.set_time(self._end, int(1e9 * (HOLD_S + plan.time)) + 1)  # after the second point, always
+        self._held[:], self._held_qd[:], self._rest[:] = self._points[0], qd, self._points[1]
+        self._message.set_time(self._end, int(1e9 * (HOLD_S + braking)) + 1)  # after the second point, always
         self._publish(bytes(self._message.data))
 
 
@@ -137,7 +143,6 @@ class VelocityOutput(TopicOutput):
     """Six joint speeds [rad/s], watched by a guard: the controller would keep the last ones for ever."""
 
     kind = Float64MultiArray
-    plan = None
 
     def __init__(self, node: Node, topic: str = VELOCITY_TOPIC) -> None:
         super().__init__(node, topic)

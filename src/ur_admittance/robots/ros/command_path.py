@@ -1,4 +1,4 @@
-"""From a command of the loop to the controller that takes it: which one, whether it listens, and no jump on the way."""
+"""The controller that takes the commands of the loop: which one, whether it listens, and what it does with them."""
 
 import time
 from collections.abc import Sequence
@@ -8,18 +8,18 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 
 from ur_admittance.errors import LifecycleError, RobotError
-from ur_admittance.robots.ros.command_outputs import TopicOutput, TrajectoryOutput, VelocityOutput
+from ur_admittance.robots.ros.command_outputs import HOLD_S, TopicOutput, TrajectoryOutput, VelocityOutput
 from ur_admittance.robots.ros.controller_list import CANDIDATES, ControllerManager, choose, endpoint, not_active
 from ur_admittance.robots.ros.guard import SILENCE_S
-from ur_admittance.robots.ros.seam import Leash, Seam, SpeedSeam, warm_up
 
 Array = NDArray[np.float64]
 
 MATCH_S = 5.0  # for a controller to be found on the command topic
+PAUSE = 3.0  # periods: after a longer time without a command the arm has gone on by itself
 
 
 class CommandPath:
-    """One output at a time. `take` opens it, `send` belongs to the loop, `give_back` closes it."""
+    """One output at a time. `take` opens it, `give_back` closes it."""
 
     def __init__(
         self, node: Node, names: Sequence[str], kind: str, controller: str, shortest: float, period: float
@@ -31,21 +31,23 @@ class CommandPath:
         self._asked, self._watched = ControllerManager(node), ControllerManager(node)  # by the executor, by the loop
         self._name = controller or self._likely()
         self.output: TopicOutput = self._new_output()
-        self._speed_seam = SpeedSeam(period, SILENCE_S)
-        self._seam: Seam | None = None
         self._complaint = ""
-        self._join_output()
 
     @property
     def by_speeds(self) -> bool:
-        return self._seam is None
+        return self._kind == "velocity"
+
+    def drive(self, commanded: bool, elapsed: float) -> tuple[bool, float, float, float, float, float]:
+        """A DRIVE. commanded: we drive the arm now; elapsed since the last command [s]."""
+        if self.by_speeds:
+            return commanded, self._period, elapsed, SILENCE_S, 0.0, 0.0
+        return commanded, self._period, elapsed, PAUSE * self._period, HOLD_S, self._shortest
 
     def take(self, q_arm: Array) -> None:
         """Open the output, for us alone; the first command starts at the arm. RobotError, LifecycleError: no controller
         fits or is active, somebody else commands it, or nobody listens."""
         if not np.isfinite(q_arm).all():
             raise RobotError(f"the joint states are not finite numbers: {q_arm.tolist()} rad.")
-        warm_up()  # for a program that has not
         self._choose()
         output = self.output
         others = output.others()
@@ -61,30 +63,13 @@ class CommandPath:
             time.sleep(0.01)
         self._complaint = ""
         self._watched.forget()
-        self._speed_seam.join()
-        if self._seam is not None:
-            self._seam.join(q_arm)
 
     def give_back(self) -> None:
         self.output.close()
 
-    def send(self, q: Array, qd: Array, now: float, arm: tuple[Array, Array] | None) -> Array:
-        """No farther from the arm and from the last command than speeds explain. Returns what was sent: angles or
-        speeds. now: the loop's time [s]; arm: its measured angles and speeds, None where they are old."""
-        if self._seam is None:
-            sent = self._speed_seam.next(qd, time.monotonic())
-            self.output.send(q, sent, now)
-        else:
-            if arm is not None:
-                q, qd = self._leash.hold(q, qd, *arm), self._leash.qd
-            sent = self._seam.next(q, qd, now)
-            self.output.send(sent, self._seam.qd, now)
-        return sent
-
     def set_duration(self, shortest: float) -> None:
         self._shortest = shortest
-        if self.output.plan is not None:
-            self.output.plan.shortest = shortest
+        self.output.set_duration(shortest)
 
     def watch(self) -> str:
         """Why the controller takes no commands, as far as is known by now; never waits."""
@@ -112,7 +97,6 @@ class CommandPath:
             self._name = name
             self.output.destroy()
             self.output = self._new_output()
-            self._join_output()
 
     def _likely(self) -> str:
         """Without an answer of the controller manager: the one that somebody listens for."""
@@ -125,11 +109,6 @@ class CommandPath:
         if self._kind == "velocity":
             return VelocityOutput(self._node, topic)
         return TrajectoryOutput(self._node, self._names, self._shortest, topic)
-
-    def _join_output(self) -> None:
-        plan = self.output.plan
-        self._seam = None if plan is None else Seam(self._period, plan)
-        self._leash = Leash(self._period)
 
 
 def not_alone(topic: str, others: list[str]) -> str:

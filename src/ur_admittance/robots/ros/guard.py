@@ -3,7 +3,7 @@
 forward_velocity_controller keeps the last speed for ever (no time-out in any version: forward_controllers_base.cpp of
 ros2_controllers 2.54 to 6.9). So the program leaves its last speeds and a count in shared memory in every cycle; the
 guard, a process of its own, brakes from those speeds when the count stands still. Its publisher exists only while the
-program's does. Positions need no guard: every trajectory ends at rest (seam.py).
+program's does. Positions need no guard: every trajectory ends at rest (core/motion/sending.py).
 
 Its priority is one above the program's most urgent thread: a loop that hangs at SCHED_FIFO never lets anything of its
 own priority or below run on its core. The price is that a look of the guard, every 5 ms, may delay the loop.

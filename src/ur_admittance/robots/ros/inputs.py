@@ -5,7 +5,6 @@ computers are not trusted.
 """
 
 import time
-from collections import deque
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +15,8 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from ur_admittance.core.views import vector
+from ur_admittance.core.motion.sending import FRESH
+from ur_admittance.core.views import SampleFields
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
 from ur_admittance.robots.ros.polled import FEW, NANOSECONDS, Polled, Waiter
@@ -28,9 +28,7 @@ Array = NDArray[np.float64]
 JOINT_TOPIC = "joint_states"
 WRENCH_TOPIC = "wrist_ft_sensor"
 CLOCK_TOPIC = "/clock"
-OLD_S = 0.02  # of a joint state
 NEW_NS = NANOSECONDS  # in which a new publisher of joint states shows whose joints they are
-LOOKS = 20  # at the sender's clock, one per goal, a second in all: as long as a clock that was set back is believed
 
 
 def wrench_topic(node: Node, source: str, default: str = WRENCH_TOPIC) -> str:
@@ -59,7 +57,6 @@ class Inputs:
         second_topic: str | None = None,
     ) -> None:
         """wrench_topic None: an arm without a sensor, its wrench is always zero; second_topic: of a second sensor."""
-        self.speeds_told = False  # by the newest joint state
         self.malformed = 0  # messages that were not what they should be, since the start
         self._joints = Polled(node, JointState, JOINT_TOPIC, FEW)
         self._number, self._mixed_ns = 0, -NEW_NS  # of the newest joint state; when an older one came after it
@@ -73,12 +70,11 @@ class Inputs:
         self._joint_reader, self._wrench_reader = JointStateReader(names), WrenchReader()
         self.q, self.qd, self.wrench = np.zeros(6), np.zeros(6), np.zeros(6)
         self._wrench_in = np.zeros(6)
+        self._bound: Any = None  # the sample that they are part of
         self.zero: Array | None = None  # taken off every wrench [N, Nm]
         self.only_frame: str | None = None  # wrenches in another one are not taken; None: all are
         self.states = self.wrenches = 0  # taken since the start
         self._sim_ns = -1  # unknown
-        self._joint_taken = b"", 0  # the newest joint state, and when it was taken [ns]
-        self._ahead_ns: deque[int] = deque(maxlen=LOOKS)  # the sender's clock, of ours
         self.begin()
 
     def begin(self) -> None:
@@ -95,23 +91,23 @@ class Inputs:
         """ROS time for headers."""
         return time.time_ns() if self._clock is None else self._sim_ns
 
-    def times_ns(self) -> tuple[int, int, int]:
-        """Since the last call, and the ages of joint state and wrench."""
+    def read(self, fields: SampleFields) -> None:
+        """Take what has arrived, and fill the sample with it."""
+        if fields.sample is not self._bound:
+            self._bind(fields)
+        self.take()
         now, before = self.now_ns(), self._read_ns
         self._read_ns = now
+        fields.dt[0] = 1e-9 * (now - before)
+        fields.joint_age[0], fields.wrench_age[0] = 1e-9 * (now - self._joint_ns), 1e-9 * (now - self._wrench_ns)
+        fields.stamp_ns[0] = self.stamp_ns()
         if self._second is not None:
-            self._second.grow_old(now)
-        return now - before, now - self._joint_ns, now - self._wrench_ns
+            self._second.fill(fields, now)
 
     @property
     def read_ns(self) -> int:
-        """Time of the last call of `times_ns`: that of the sample, and so of the command that answers it."""
+        """Time of the last `read`: that of the sample, and so of the command that answers it."""
         return self._read_ns
-
-    @property
-    def second(self) -> Any:
-        """Readings of the second sensor, SECOND (1,); None: there is none."""
-        return None if self._second is None else self._second.reading
 
     @property
     def wrench_frame(self) -> str:
@@ -120,20 +116,6 @@ class Inputs:
     def joint_age(self) -> float:
         """Of the newest joint state [s]."""
         return 1e-9 * (self.now_ns() - self._joint_ns)
-
-    def arm(self) -> tuple[Array, Array] | None:
-        """Measured angles and speeds; None: they are too old to be compared with a command."""
-        return (self.q, self.qd) if self.joint_age() < OLD_S else None
-
-    def sender_ns(self, now: float) -> int:
-        """ROS time of whoever publishes the joint states at a time [s] of `now_ns`; 0: they have none. The messages
-        that took least time say how far its clock is ahead of ours; each call learns from one."""
-        data, taken_ns = self._joint_taken
-        stamp_ns = Reader(data).time_ns() if data else 0
-        if stamp_ns == 0:
-            return 0
-        self._ahead_ns.append(stamp_ns - taken_ns)
-        return max(self._ahead_ns) + round(1e9 * now)
 
     def wrench_source(self) -> str:
         """Topic of the wrench, and the nodes that publish there."""
@@ -182,14 +164,24 @@ class Inputs:
         """Until a wrench (without a sensor: a joint state) is there; False: none came in time."""
         return self._waiter.wait(timeout_ns)
 
-    def bind(self, sample: Any) -> None:
+    def _bind(self, fields: SampleFields) -> None:
         """From now on messages are decoded straight into this sample."""
-        sample["q"], sample["qd"], sample["wrench"] = self.q, self.qd, self.wrench
-        self.q, self.qd, self.wrench = (vector(sample, field) for field in ("q", "qd", "wrench"))
+        fields.q[:], fields.qd[:], fields.wrench[:] = self.q, self.qd, self.wrench
+        self.q, self.qd, self.wrench = fields.q, fields.qd, fields.wrench
+        self._bound = fields.sample
 
     def poll(self) -> bool:
-        """Take what has arrived; False while simulated time stands still."""
-        moved = self._clock is None or self._take_clock()
+        """Take what has arrived, the time too, for whoever has no loop; False while simulated time stands still."""
+        moved = self.time_moves()
+        self.take()
+        return moved
+
+    def time_moves(self) -> bool:
+        """Look at the time; False while simulated time stands still."""
+        return self._clock is None or self._take_clock()
+
+    def take(self) -> None:
+        """Take what has arrived."""
         now = self.now_ns()
         if now < self._joint_ns or now < self._wrench_ns:  # simulated time went back: the tick will see a negative dt
             self._joint_ns = self._wrench_ns = now
@@ -210,7 +202,6 @@ class Inputs:
                 self.malformed += 1
         elif self._wrench is None:
             self._wrench_ns = now
-        return moved
 
     def _take_joints(self, now: int) -> None:
         """All that has come: ours may be followed by those of a gripper."""
@@ -226,12 +217,10 @@ class Inputs:
             if number and number <= self._number:
                 self._mixed_ns = time.monotonic_ns()
             self._number = number
-            self.speeds_told = with_speeds
-            if not with_speeds:
+                if not with_speeds:
                 self.qd[:] = 0.0
             self._joint_ns = now
-            self._joint_taken = data, now
-            self.states += 1
+                self.states += 1
 
     def _take_clock(self) -> bool:
         """Whether the time on /clock has changed."""

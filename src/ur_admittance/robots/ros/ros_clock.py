@@ -18,7 +18,7 @@ PACING_PERIODS = 1.6  # a sensor whose messages come at most this far apart sets
 
 
 class RosClock:
-    """Takes the messages of each cycle, too: whether time passes is known only then."""
+    """Only waits, and looks at the time; messages of the arm are the robot's to read."""
 
     now_ns = staticmethod(time.perf_counter_ns)
 
@@ -55,7 +55,7 @@ class RosClock:
             self._paced = False
         self._woke = now
         self._full = max(self._full, now) + int(FASTEST * period)
-        if inputs.poll():
+        if inputs.time_moves():
             self._moved = now
         elif now - self._moved < CLOCK_PATIENCE_NS:
             return False

@@ -1,7 +1,7 @@
 """An arm behind ROS 2 topics as a ``Robot``: joint states and wrench in, commands to a ros2_control controller out.
 
-Messages are taken by the clock's `wait` (clock.py), so that `read` only completes the sample: the loop waits for a
-wrench itself, as raw bytes, and no executor is in its path.
+The loop's clock waits for a wrench (ros_clock.py), `read` takes the messages as raw bytes, and no executor is in the
+loop's path.
 """
 
 import contextlib
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
 
-from ur_admittance.core.records import STOPPED, Mode, Status
+from ur_admittance.core.records import COMMAND, STOPPED, Mode, Status, new
 from ur_admittance.core.views import SampleFields, scalar, vector
 from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel
@@ -31,6 +31,7 @@ from ur_admittance.robots.ros.ros_clock import RosClock
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.robots.ros.sensor_zero import zero_ft_sensor
 from ur_admittance.runtime.braking import BRAKING, slow_down
+from ur_admittance.runtime.own_commands import OwnCommands
 from ur_admittance.runtime.robot import Robot, RobotInfo
 
 Array = NDArray[np.float64]
@@ -87,7 +88,7 @@ class RosRobot(Robot):
         self._node, self._search = node, search
         self._here: Node | None = None  # the node in use while connected
         self.inputs: Inputs | None = None
-        self.second: Any = None  # readings of the second force sensor, SECOND (1,); None: there is none
+        self.reads_second = self.settings.second_topic is not None
         self.path: CommandPath | None = None
         self.status: RobotStatus | None = None
         self._complaint, self._obstacle = "", ""  # since the controller is active, and as of the last look
@@ -98,7 +99,8 @@ class RosRobot(Robot):
         self._fields: SampleFields | None = None
         self._command: Any = None
         self._sent_q, self._sent_qd = np.zeros(6), np.zeros(6)
-        self._sent = False
+        self._sent = self._commanded = False  # commands have been sent; one may be, by the last sample
+        self._now = self._sent_s = 0.0  # [s] of the last sample and of the last command, by the clock of the drive
 
     # -- the protocol -------------------------------------------------------------------------------------------
 
@@ -114,7 +116,7 @@ class RosRobot(Robot):
             sim_time = s.sim_time or bool(node.get_parameter("use_sim_time").value)
             inputs = self.inputs = Inputs(node, model.joint_names, s.wrench_topic, sim_time, s.second_topic)
             search.wait_until(lambda: (inputs.poll(), inputs.missing())[1])
-            self._here, self.second = node, inputs.second
+            self._here, self._own_commands = node, OwnCommands(model.velocity)
             if s.may_command:
                 if self._node is None:  # others say so at their start
                     warn_of_missing(node, FOR_COMMANDS)
@@ -143,19 +145,19 @@ class RosRobot(Robot):
         return RosClock(self._connected(), self.settings.rate)
 
     def read(self, sample: Any) -> None:
-        """Complete the sample: polling has written angles, speeds and wrench into it."""
-        inputs, fields = self.inputs, self._fields
+        inputs, path, fields = self.inputs, self.path, self._fields
         if fields is None or sample is not fields.sample:
             fields = self._fields = SampleFields(sample)
-            if inputs is not None:
-                inputs.bind(sample)
         if inputs is None:
             fields.external_status[0] = Status.CONNECTION_LOST
             return
-        elapsed, joint_age, wrench_age = inputs.times_ns()
-        fields.dt[0], fields.joint_age[0], fields.wrench_age[0] = elapsed * 1e-9, joint_age * 1e-9, wrench_age * 1e-9
-        fields.stamp_ns[0] = inputs.stamp_ns()
-        fields.speed_driven[0] = self.path is not None and self.path.by_speeds
+        inputs.read(fields)
+        self._commanded = self.driving and path is not None
+        if path is not None:
+            by_speeds = path.by_speeds
+            self._now = time.monotonic() if by_speeds else 1e-9 * inputs.read_ns
+            fields.speed_driven[0] = by_speeds
+            fields.drive[0] = path.drive(self._commanded, self._now - self._sent_s)
         fields.external_status[0] = self._look_at_robot()
 
     def _look_at_robot(self) -> int:
@@ -201,31 +203,37 @@ class RosRobot(Robot):
             self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
             self._mode = scalar(command, "mode")
         path, inputs = self.path, self.inputs
-        if self.driving and path is not None and inputs is not None:
-            self._sent_q[:] = self._q_command
-            self._sent_qd[:] = self._qd_command
-            self._sent = True
-            return path.send(self._sent_q, self._sent_qd, 1e-9 * inputs.read_ns, inputs.arm())
+        if self._commanded and self.driving and path is not None and inputs is not None:
+            self._send(path, self._q_command, self._qd_command, 1e-9 * inputs.read_ns)
         return self._sent_q if path is None or not path.by_speeds else self._sent_qd
+
+    def _send(self, path: CommandPath, q: Array, qd: Array, now: float) -> None:
+        self._sent_q[:], self._sent_qd[:], self._sent_s, self._sent = q, qd, self._now, True
+        path.output.send(self._sent_q, self._sent_qd, now)
 
     def stop(self) -> None:
         """Brake what we drive, and wait until it stands still. An arm that others drive is theirs to stop."""
         inputs, path = self.inputs, self.path
-        if inputs is None or path is None or not self.driving or not self._sent:
+        fields = self._fields
+        if inputs is None or path is None or fields is None or not self.driving or not self._sent:
             return
         clock, end = self.clock(), time.monotonic() + STOP_TIME_S
-        q, qd = self._sent_q, self._sent_qd
+        q, qd, command = self._sent_q.copy(), self._sent_qd.copy(), new(COMMAND)
         if not (np.isfinite(q).all() and np.isfinite(qd).all()):
             q[:], qd[:] = inputs.q, 0.0
+        self._own_commands.follow(q, qd)
         standing = 0  # commands
         while time.monotonic() < end:
             if not clock.wait():
                 continue
+            self.read(fields.sample)
             if standing > LAST_COMMANDS and np.abs(inputs.qd).max() < STOPPED:
                 return
             slow_down(qd, BRAKING * clock.period)
             q += qd * clock.period
-            path.send(q, qd, 1e-9 * inputs.now_ns(), inputs.arm())
+            command["q"], command["qd"] = q, qd
+            self._own_commands.fit(fields.sample, command)
+            self._send(path, command["q"][0], command["qd"][0], 1e-9 * inputs.read_ns)
             standing += not qd.any()
         raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 

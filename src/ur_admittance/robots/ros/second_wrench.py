@@ -4,9 +4,7 @@ import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 
-from ur_admittance.control.fusion import SECOND
-from ur_admittance.core.records import new
-from ur_admittance.core.views import scalar, vector
+from ur_admittance.core.views import SampleFields
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import Malformed, WrenchReader
 from ur_admittance.robots.ros.polled import Polled
@@ -15,11 +13,11 @@ from ur_admittance.robots.ros.polled import Polled
 class SecondWrench:
     def __init__(self, node: Node, topic: str) -> None:
         self.polled = Polled(node, WrenchStamped, topic)
-        self.reading = new(SECOND)
+        self.wrench = np.zeros(6)
         self.count = 0  # taken since the start
         self.taken_ns = 0
         self._reader, self._frame = WrenchReader(), ""
-        self._wrench, self._age, self._in = vector(self.reading, "wrench"), scalar(self.reading, "age"), np.zeros(6)
+        self._in = np.zeros(6)
 
     def take(self, now_ns: int) -> int:
         """What has arrived; returns how many messages were not what they should be. One in another frame than the
@@ -34,13 +32,15 @@ class SecondWrench:
             return 1
         self._frame = self._frame or self._reader.frame_id
         if self._reader.frame_id == self._frame:
-            self._wrench[:] = self._in
+            self.wrench[:] = self._in
             self.taken_ns = now_ns
             self.count += 1
         return 0
 
-    def grow_old(self, now_ns: int) -> None:
-        self._age[0] = 1e-9 * (now_ns - self.taken_ns)
+    def fill(self, fields: SampleFields, now_ns: int) -> None:
+        fields.second_wrench[:] = self.wrench
+        fields.second_age[0] = 1e-9 * (now_ns - self.taken_ns)
+        fields.second_read[0] = 1
 
 
 def second_topic(source: str) -> str | None:

@@ -66,7 +66,7 @@ class RtdeRobot(Robot):
         given.kind("settings", self.settings, RtdeSettings, "RtdeSettings", RobotError)
         self._described = self.model  # connect() replaces self.model by that of this very arm
         self._wrenches = Wrenches(self.settings, sensor, second)
-        self.sensor, self.second = sensor, self._wrenches.second
+        self.sensor, self.reads_second = sensor, bool(self.settings.second)
         self.period = 0.002  # [s]; known better after connect
         self.reason = ""  # why the arm takes no commands, in plain words
         self.doubt = ""  # our kinematics do not agree with the robot's, in plain words; told, the arm goes on
@@ -152,13 +152,14 @@ class RtdeRobot(Robot):
             fields.external_status[0] = self._status = Status.CONNECTION_LOST
             return
         timestamp, q, qd, wrench = link.state()
-        fields.dt[0] = self.beat.take(timestamp) * max(link.scaling(), SMALLEST_SCALING)
+        fields.elapsed[0] = elapsed = self.beat.take(timestamp)
+        fields.dt[0] = elapsed * max(link.scaling(), SMALLEST_SCALING)
         fields.q[:] = q
         fields.qd[:] = qd
         fields.stamp_ns[0] = self._epoch_ns + round(timestamp * 1e9)
         silence = self.beat.silence
         fields.joint_age[0] = silence
-        fields.wrench_age[0] = self._wrenches.read(fields.q, wrench, silence, fields.wrench)
+        self._wrenches.read(fields, wrench, silence)
         fields.external_status[0] = self._status = self._judge(link, silence)
         self._watch_slider(link.slider())
         if self._status == Status.OK and self._standing_check.due(fields.qd):
@@ -180,11 +181,10 @@ class RtdeRobot(Robot):
             return self._rest
         if not self._driving and not self._start_driving(link):
             return self._rest
-        sent = self.model.within_speed_limits(wanted) if s.command == "speed" else wanted
         self._sent_at = time.monotonic()
-        if not link.stream(sent.tolist()):
+        if not link.stream(wanted.tolist()):
             self._refuse("")  # what is wrong shows in the state, or the robot is asked
-        return sent
+        return wanted
 
     def stop(self) -> None:
         """Brake and wait until the arm is at rest. RobotError when that cannot be confirmed."""

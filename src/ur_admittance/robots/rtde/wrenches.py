@@ -5,8 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.control.fusion import SECOND
-from ur_admittance.core.records import new
+from ur_admittance.core.views import SampleFields
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde.settings import RtdeSettings, WrenchSource
 from ur_admittance.robots.rtde.tool import BuiltinWrench
@@ -23,15 +22,15 @@ class Wrenches:
                 raise RobotError(f"an external sensor needs both: the setting {name}='external' and the sensor itself.")
         self.settings, self.sensor, self.second_sensor = settings, sensor, second
         self.devices = [device for device in (sensor, second) if device is not None]
-        self.second = new(SECOND) if settings.second else None  # readings of the second sensor
         self.builtin: BuiltinWrench | None = None
         self.zero = np.zeros(6)  # of the raw wrench
 
-    def read(self, q: Array, own: Any, silence: float, wrench: Array) -> float:
-        """Fill `wrench`, and `second` if there is one; returns the age of the first [s]. own: what the robot sent."""
-        if self.second is not None:
-            self.second["age"] = self._take(self.second_sensor, q, own, silence, self.second["wrench"][0])
-        return self._take(self.sensor, q, own, silence, wrench)
+    def read(self, fields: SampleFields, own: Any, silence: float) -> None:
+        """Fill the wrench, and that of the second sensor if there is one, with their ages. own: what the robot sent."""
+        fields.second_read[0] = bool(self.settings.second)
+        if self.settings.second:
+            fields.second_age[0] = self._take(self.second_sensor, fields.q, own, silence, fields.second_wrench)
+        fields.wrench_age[0] = self._take(self.sensor, fields.q, own, silence, fields.wrench)
 
     def _take(self, device: WrenchSource | None, q: Array, own: Any, silence: float, wrench: Array) -> float:
         if device is not None:

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance import given
-from ur_admittance.control.fusion import SECOND
 from ur_admittance.core.compile import load
 from ur_admittance.core.records import SAMPLE, STOPPED, Status, new
 from ur_admittance.core.views import vector, whole
@@ -61,7 +60,7 @@ class SimulatedRobot(Robot):
         self._arm = self._arms[0]
         self._sent: NDArray[np.float64] = self._arm["sent"]
         self.faults = SensorFault(world.seed)  # of the first sensor
-        self.second = None if world.second is None else new(SECOND)
+        self.reads_second = world.second is not None
         self._started = False
         self._origin = self._last_read = 0.0  # [s] monotonic clock
         self._ticks = 0
@@ -101,10 +100,11 @@ class SimulatedRobot(Robot):
         if self.faults.kind:
             ages, wrench = self._samples["wrench_age"], self._samples["wrench"][0]
             ages[0] = self.faults.apply(wrench, float(ages[0]), dt)
-        if self.second is not None and world.second is not None:
-            wrench = self.second["wrench"][0]
+        if world.second is not None:
+            wrench = self._samples["second_wrench"][0]
             wrench[:] = world.second.wrench
-            self.second["age"] = world.second.faults.apply(wrench, since_state, dt)
+            self._samples["second_age"] = world.second.faults.apply(wrench, since_state, dt)
+            self._samples["second_read"] = 1
 
     def write(self, command: Any) -> NDArray[np.float64]:
         if command is not self._command:

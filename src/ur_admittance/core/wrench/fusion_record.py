@@ -1,4 +1,4 @@
-"""What the fusion of two force sensors works on: readings, settings, memory; and its codes."""
+"""Two force sensors: PARAMS["second"], what is known of the second one; STATE["fusion"], what is remembered; codes."""
 
 import numpy as np
 
@@ -9,10 +9,9 @@ FIRST, OTHER = 0, 1  # index of a sensor
 BOTH, DOUBT, ONLY_FIRST, ONLY_SECOND = range(4)  # rules
 NOTHING, SILENT, NOT_FINITE, STUCK, TOO_LARGE, NOISY, JUMPED, DRIFTED, UNDECIDED = range(9)  # why not both
 
-SECOND = np.dtype([("wrench", F, 6), ("age", F)], align=True)  # reading of the second sensor: own axes [N, Nm], [s]
-
-SETTINGS = np.dtype(
+SECOND = np.dtype(
     [
+        ("on", I),  # 1: there is a second sensor
         ("revision", I),  # changes when anything below does: the memory starts anew
         ("R_first_second", F, (3, 3)),
         ("p_first_second", F, 3),  # origin of the second sensor seen from the first, axes of the first [m]
@@ -29,7 +28,7 @@ SETTINGS = np.dtype(
     align=True,
 )
 
-MEMORY = np.dtype(
+FUSION = np.dtype(
     [
         ("revision", I),
         ("rule", I),
@@ -41,7 +40,7 @@ MEMORY = np.dtype(
         ("raw", F, (2, 6)),
         ("own", F, (2, 6)),  # without bias and weight, own axes [N, Nm]
         ("e", F, (2, 6)),  # the same in the axes of the first sensor, about its origin
-        ("mean", F, (2, 6)),  # of own: what zeroing takes off
+        ("average", F, (2, 6)),  # of own: what zeroing takes off
         ("same_time", F, 2),  # [s] since the reading has changed
         ("jump_age", F, 2),  # [s] since it jumped faster than physics allows
         ("rough", F, 2),  # mean change from one reading to the next, now [N]

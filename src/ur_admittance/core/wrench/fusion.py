@@ -1,4 +1,4 @@
-"""Two force sensors become one wrench: the arithmetic of a cycle. Same records in, same bits out.
+"""1  The reading of this cycle, STATE["reading"]: of one force sensor as it is, or of two.
 
 Both readings without bias and weight, in the axes of the first sensor and about its origin: e1, e2.
 
@@ -14,7 +14,20 @@ noticed (beyond the tolerance, silent, not a number) steps it at all.
 
 import math
 
-from ur_admittance.control.fusion.records import (
+from ur_admittance.core.chain import forward, twist_of
+from ur_admittance.core.checks import is_sane
+from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.records import Status
+from ur_admittance.core.spatial import (
+    clip,
+    cross,
+    multiply,
+    norm,
+    rotate,
+    rotate_back,
+    wrench_to_point,
+)
+from ur_admittance.core.wrench.fusion_record import (
     BOTH,
     DOUBT,
     DRIFTED,
@@ -30,19 +43,6 @@ from ur_admittance.control.fusion.records import (
     STUCK,
     TOO_LARGE,
     UNDECIDED,
-)
-from ur_admittance.core.chain import forward, twist_of
-from ur_admittance.core.checks import is_sane
-from ur_admittance.core.compile import kernel, mat3, mat6, record, vec3, vec6
-from ur_admittance.core.records import Status
-from ur_admittance.core.spatial import (
-    clip,
-    cross,
-    multiply,
-    norm,
-    rotate,
-    rotate_back,
-    wrench_to_point,
 )
 
 OK, DISAGREE = int(Status.OK), int(Status.SENSORS_DISAGREE)
@@ -107,7 +107,7 @@ def watch(f, s, k, raw, e, own, speed, dt):
         s.same_time[k] = 0.0
     for i in range(6):
         s.raw[k, i], s.e[k, i], s.own[k, i] = raw[i], e[i], own[i]
-        s.mean[k, i] += min(1.0, dt / MEAN_TIME) * (own[i] - s.mean[k, i])
+        s.average[k, i] += min(1.0, dt / MEAN_TIME) * (own[i] - s.average[k, i])
 
 
 @kernel
@@ -221,7 +221,7 @@ def start(s, f):
     """The memory begins with the present readings; which sensors are used stays."""
     s.revision = f.revision
     s.late[:] = s.e[FIRST]
-    s.mean[:, :] = s.own
+    s.average[:, :] = s.own
     s.shared[:], s.gap[:] = 0.0, 0.0
     s.rough[:], s.usual[:], s.lively[:] = 0.0, 0.0, 0.0
     s.jump_age[:] = NEVER
@@ -229,7 +229,7 @@ def start(s, f):
 
 
 @kernel
-def take_readings(p, f, s, u, x, usable, load, dt):
+def take_readings(p, f, s, u, usable, load, dt):
     """Both readings without bias and weight; fills usable, and load of the first. Returns the tool's speed [m/s]."""
     R_tcp, position, J, R1, R2 = mat3(), vec3(), mat6(), mat3(), mat3()
     forward(p.chain_rotation, p.chain_position, u.q, R_tcp, position, J)
@@ -239,13 +239,15 @@ def take_readings(p, f, s, u, x, usable, load, dt):
     twist_of(J, u.qd, twist)
     speed = norm(twist[:3])
     usable[FIRST] = SILENT if not u.wrench_age <= p.wrench_timeout else NOTHING if is_sane(u.wrench) else NOT_FINITE
-    usable[OTHER] = SILENT if not x.age <= p.wrench_timeout else NOTHING if is_sane(x.wrench) else NOT_FINITE
+    usable[OTHER] = (
+        SILENT if not u.second_age <= p.wrench_timeout else NOTHING if is_sane(u.second_wrench) else NOT_FINITE
+    )
     if usable[OTHER] == NOTHING:
         load_of(f.bias, f.weight_base, f.com, R2, load)
         for i in range(6):
-            own[i] = f.sign * x.wrench[i] - load[i]
+            own[i] = f.sign * u.second_wrench[i] - load[i]
         to_first(f, own, e)
-        watch(f, s, OTHER, x.wrench, e, own, speed, dt)
+        watch(f, s, OTHER, u.second_wrench, e, own, speed, dt)
     load_of(p.sensor_bias, p.tool_weight_base, p.tool_com, R1, load)
     if usable[FIRST] == NOTHING:
         for i in range(6):
@@ -266,12 +268,14 @@ def move_output(f, s, y, stepped, dt):
 
 
 @kernel
-def fuse_one(p, f, s, u, x):
+def fuse(p, f, s, u, reading):
+    """One cycle: reading, of the first sensor so far, becomes that of both. Returns its age [s]."""
+    age = u.wrench_age
     if not (is_sane(u.q) and is_sane(u.qd)):
-        return
+        return age
     dt = min(u.dt, LONGEST) if u.dt > 0.0 else 0.0
     usable, y, load = vec3(), vec6(), vec6()
-    speed = take_readings(p, f, s, u, x, usable, load, dt)
+    speed = take_readings(p, f, s, u, usable, load, dt)
     new = s.revision != f.revision
     if new:
         start(s, f)
@@ -295,15 +299,19 @@ def fuse_one(p, f, s, u, x):
         by_rule(f, s, dt, y)
         move_output(f, s, y, (changed or rule == DOUBT) and not new, dt)
     if leader == OTHER:
-        u.wrench_age = x.age if usable[OTHER] != NOT_FINITE else math.inf
+        age = u.second_age if usable[OTHER] != NOT_FINITE else math.inf
     if usable[leader] == NOTHING or leader == OTHER:
         for i in range(6):
-            u.wrench[i] = p.sensor_sign * (s.out[i] + load[i])
-    if why == UNDECIDED and u.external_status == OK:
-        u.external_status = DISAGREE
+            reading[i] = p.sensor_sign * (s.out[i] + load[i])
+    return age
 
 
 @kernel
-def fuse(params, settings, memory, samples, seconds):
-    """One cycle: sample.wrench, of the first sensor so far, becomes that of both."""
-    fuse_one(record(params, 0), record(settings, 0), record(memory, 0), record(samples, 0), record(seconds, 0))
+def take_reading(p, s, u):
+    """Fills s.reading and s.reading_age. Returns the Status of what two sensors say about each other."""
+    s.reading[:] = u.wrench
+    s.reading_age = u.wrench_age
+    if p.second.on == 0 or u.second_read == 0:
+        return OK
+    s.reading_age = fuse(p, p.second, s.fusion, u, s.reading)
+    return DISAGREE if s.fusion.why == UNDECIDED else OK

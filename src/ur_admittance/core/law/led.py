@@ -1,0 +1,23 @@
+"""2  References that are streamed end unless they are renewed: a client that has died must not keep the arm moving."""
+
+from ur_admittance.core.compile import kernel
+
+
+@kernel
+def take_references(s, u):
+    """Fills s.led: the references of the sample, or none where they have not been renewed in time."""
+    led, passed = s.led, u.elapsed if u.elapsed > u.dt else u.dt  # NaN stays NaN
+    led.twist[:] = u.reference_twist
+    led.wrench[:] = u.reference_wrench
+    if u.twist_id != led.twist_id:
+        led.twist_id, led.twist_left = u.twist_id, u.twist_valid_for
+    if u.twist_id != 0:
+        led.twist_left -= passed
+        if not led.twist_left > 0.0:  # NaN too
+            led.twist[:] = 0.0
+    if u.wrench_id != led.wrench_id:
+        led.wrench_id, led.wrench_left = u.wrench_id, u.wrench_valid_for
+    if u.wrench_id != 0:
+        led.wrench_left -= passed
+        if not led.wrench_left > 0.0:
+            led.wrench[:] = 0.0
