@@ -92,7 +92,7 @@ def test_a_bad_value_is_refused_with_the_sentence_and_the_old_one_stays(arm):
 def test_the_least_time_to_rest_changes_live(arm):
     from trajectory_msgs.msg import JointTrajectory
 
-    from ur_admittance.robots.ros.kernels import HOLD_S
+    from ur_admittance.robots.ros.command_outputs import HOLD_S
 
     def rest_ns(message):
         return message.points[-1].time_from_start.nanosec

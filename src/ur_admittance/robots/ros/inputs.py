@@ -217,10 +217,10 @@ class Inputs:
             if number and number <= self._number:
                 self._mixed_ns = time.monotonic_ns()
             self._number = number
-                if not with_speeds:
+            if not with_speeds:
                 self.qd[:] = 0.0
             self._joint_ns = now
-                self.states += 1
+            self.states += 1
 
     def _take_clock(self) -> bool:
         """Whether the time on /clock has changed."""
