@@ -31,19 +31,20 @@ quick: lint
 	@$(COMPILE)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile tests/core tests/params tests/model
 
-# What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Everything runs on
-# all cores, a file at a time: tests in simulated time (CALM) in the time that those with processes of their own leave.
-# Then, one after the other, those that judge the wall clock (@pytest.mark.realtime): those of ROS 2 on one core, the
-# rest on another.
+# What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). Files run beside
+# each other in three stages that leave a processor its breath: tests with processes of their own, with those in
+# simulated time (CALM) in the time they leave; the nodes of ROS 2 and a browser; then, one after the other, tests that
+# judge the wall clock (@pytest.mark.realtime), those of ROS 2 on one core and the rest on another.
 CALM := $(addprefix tests/,analysis calibration contact control core docs model package params robots/simulated \
   $(addprefix lab/,bench campaign scenarios tuning twin))
 NO_ROS := --ignore=tests/ros
 test: lint $(ROS)/.tried
 	@$(COMPILE)
-	@$(ROS_PART) && $(RUN_TESTS) "$(BIN)/python -m pytest -n 3 $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,$(CALM))" \
-	  "nice -n 5 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
-	  $${ros:+"$$ros -n 2 $(FILES)" "$(CROWD) $(ROS_TESTS)"} then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" \
-	  $${ros:+"$$ros" "-m realtime $(ROS_TESTS)"}
+	@$(ROS_PART) && $(RUN_TESTS) \
+	  "$(BIN)/python -m pytest -n 2 $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,tests/page $(CALM))" \
+	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
+	  then "$(BIN)/python -m pytest" "$(CROWD) tests/page" $${ros:+"$$ros -n 2 $(FILES)" "$(CROWD) $(ROS_TESTS)"} \
+	  then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" $${ros:+"$$ros" "-m realtime $(ROS_TESTS)"}
 
 test-ros: $(ROS)/.tried
 	@$(ROS_PART) && $(RUN_TESTS) $${ros:+"$$ros -n 2 $(FILES)" "$(CROWD) $(ROS_TESTS)" then "$$ros" "-m realtime $(ROS_TESTS)"}
