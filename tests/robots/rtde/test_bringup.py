@@ -25,6 +25,7 @@ PUSHES = {
     "twist +x": "push 0 0 0 0 -1 0",
     "twist +y": "push 0 0 0 -1 0 0",
 }
+pytestmark = pytest.mark.timeout(240)
 PATIENCE = 30.0  # [s] for the next thing to be said
 
 
@@ -148,7 +149,6 @@ def test_a_bring_up_ends_in_a_report_that_run_takes_as_its_configuration(robot, 
     assert "response_time is unknown" not in ran.stdout
 
 
-@pytest.mark.timeout(240)
 def test_a_step_done_again_changes_the_configuration(robot, out: Path) -> None:
     assert load_parameters(out).sensor.source == ""
     with robot.hurried():
