@@ -233,6 +233,21 @@ def campaign() -> str:
     return f"{rows(['failed', *names, 'worst', 'repeat'], body)}\n\nNever failed: {', '.join(held)}."
 
 
+def ablation() -> str:
+    from ruamel.yaml import YAML
+
+    def counts(found: dict[str, int]) -> str:
+        return ", ".join(f"{place} {n:+d}" for place, n in found.items())
+
+    mechanisms = YAML(typ="safe").load(DOCS.parent / "benchmarks" / "ablation" / "mechanisms.yaml")
+    body = []
+    for name, row in json.loads((DOCS / "measured" / "ablation.json").read_text())["rows"].items():
+        changed = f"{row['different']} of {row['cases']}"
+        without, kept = mechanisms[name]["without"], mechanisms[name].get("kept", "")
+        body.append([name, without, changed, counts(row["more"]) or "none", kept])
+    return rows(["without", "what happens instead", "cases that change", "failures that return", "kept because"], body)
+
+
 def driver() -> str:
     """The node beside the driver: the worst of all generations, one column per output."""
     table = measured("driver")
@@ -284,6 +299,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "examples": examples,
     "families": families,
     "campaign": campaign,
+    "ablation": ablation,
     "driver": driver,
     "contact": contact,
     "twin": twin,

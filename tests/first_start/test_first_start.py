@@ -14,7 +14,6 @@ import pytest
 from ur_admittance.core import compile as compiling
 from ur_admittance.first_start.parts import FILE, all_parts, argument, code_of
 from ur_admittance.first_start.prepare import WAITING, Plan
-from ur_admittance.robots.ros import kernels
 
 PREPARE = """
 import sys
@@ -99,8 +98,8 @@ def test_the_list_fits_the_kernels():
 
 def test_kernels_that_a_loop_calls_by_itself_are_in_the_list_and_compiled_to_the_end():
     """One that only other kernels call is left half compiled: finishing it takes the compiler."""
-    own = [f"robots.ros.kernels.{name}" for name in vars(kernels) if hasattr(getattr(kernels, name), "py_func")]
-    called = ["robots.ros.kernels.hold", "control.kernels.statistics", "core.tick.tick", *own]
+    called = ["core.motion.sending.plan_to_rest", "core.motion.sending.send_shaped", "control.kernels.statistics"]
+    called.append("core.tick.tick")
     assert not [name for name in called if all_parts()[name].inner]  # KeyError: python -m benchmarks.parts --write
     assert all_parts()["core.law.twist.pose_error"].inner
 

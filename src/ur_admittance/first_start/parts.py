@@ -24,6 +24,7 @@ from ur_admittance.core.wrench import fusion_record
 
 ROOT = "ur_admittance."
 FILE = Path(__file__).with_name("parts.txt")
+CALLED_FROM_PYTHON = {"core.motion.sending.plan_to_rest"}  # in each cycle: by the trajectories over ROS
 FAILED = "!"  # before the name of a part that could not be compiled
 SCALARS = {"f": types.float64, "i": types.int64, "b": types.boolean}
 
@@ -54,7 +55,7 @@ class Part:
     @property
     def inner(self) -> bool:
         """Only other kernels call it in a loop: one of the core, which is not given the loop's records."""
-        of_core = self.name.startswith("core.")
+        of_core = self.name.startswith("core.") and self.name not in CALLED_FROM_PYTHON
         return of_core and not any(code.endswith("[]") for signature in self.signatures for code in signature)
 
     def calls(self) -> set[str]:

@@ -15,7 +15,6 @@ from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 
-from ur_admittance.core.motion.sending import FRESH
 from ur_admittance.core.views import SampleFields
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader

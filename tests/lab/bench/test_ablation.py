@@ -1,0 +1,44 @@
+"""The ablation switches off what it says, and what is switched off is missed."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from benchmarks.ablation.__main__ import EPISODES, FILE, NOTHING, compared, in_child
+from benchmarks.ablation.switch import MECHANISMS, edited, find
+from ur_admittance_lab.campaign.families import FAMILIES
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_every_mechanism_is_found_in_the_source(name: str) -> None:
+    mechanism = MECHANISMS[name]
+    assert mechanism.constants or mechanism.edits
+    for path in mechanism.constants:
+        module, constant = find(path)
+        assert hasattr(module, constant)
+    for path, edits in mechanism.edits.items():
+        assert edited(path, edits).__name__ == path.rpartition(".")[2]
+    assert {place for place in mechanism.where if not place.startswith("hand ")} <= set(FAMILIES)
+
+
+def test_a_text_that_has_changed_is_refused() -> None:
+    with pytest.raises(LookupError, match=r"core\.tick\.report"):
+        edited("tick.report", [["no such line", ""]])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_without_its_walls_the_tool_leaves_the_box() -> None:
+    """The short form: with everything on nothing fails, without the rows of the walls the box does."""
+    base = in_child(NOTHING, ("limits",), EPISODES, {})
+    assert base["limits"]["failures"] == {}
+    row = compared(in_child("rows of walls", ("limits",), EPISODES, {}), base)
+    assert row["more"]["limits: box"] > 0
+    assert 0 < row["different"] <= row["cases"] == EPISODES
+
+
+def test_every_mechanism_was_measured_and_a_reason_stands_only_where_no_failure_returned() -> None:
+    rows = json.loads(Path(FILE).read_text())["rows"]
+    assert rows.keys() == MECHANISMS.keys()
+    assert not {name for name, row in rows.items() if row["more"] and MECHANISMS[name].kept}
