@@ -40,6 +40,7 @@ STEPS = (
     Step(f"{MEASURED}/mistakes.json", 2, "docs/mistakes --write"),
     Step(f"{MEASURED}/typical.json", 2, "docs/mistakes/typical_lines.py --write"),
     Step("docs/assets/contact/contact.json", 10, "-m benchmarks.contact --out docs/assets/contact"),
+    Step(f"{MEASURED}/ablation.json", 25, "-m benchmarks.ablation"),
     Step(f"{MEASURED}/campaign.json", 50, f"-m benchmarks.campaign --cycles {CYCLES} --write"),
 )
 

@@ -65,7 +65,7 @@ class KdlProcess:
             [build()], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         p = load.params[0]
-        self._send(*(_line(name, p[name]) for name in p.dtype.names or () if name != "shapes"))
+        self._send(*(_line(name, p[name]) for name in p.dtype.names or () if p.dtype[name].names is None))
         self._send(*(_line(name, value) for name, value in load.constants.items()))
         if isinstance(load, Workload):
             self._send(_line("q", load.home), _line("wrench", load.pushes))

@@ -13,7 +13,7 @@ from typing import Any
 
 import ur_admittance
 
-HOUSES = Path(ur_admittance.__file__).parents[1]
+HOUSES = Path(__file__).parents[1]
 PARTS = {  # name -> folders below src; the name is what a page says: "measured on an older ..."
     "core": ("ur_admittance/core",),
     "campaign": ("ur_admittance/core", "ur_admittance_lab/episodes", "ur_admittance_lab/campaign"),

@@ -34,7 +34,7 @@ _spec.loader.exec_module(claims)
 
 def exists(path: str) -> bool:
     """A path is given from the repository, the package or the tests."""
-    return any((base / path).exists() for base in (ROOT, PACKAGE, PACKAGE.parent, ROOT / "tests"))
+    return any((base / path).exists() for base in (ROOT, PACKAGE, PACKAGE / "core", PACKAGE.parent, ROOT / "tests"))
 
 
 def names_something(dotted: str) -> bool:

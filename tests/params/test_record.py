@@ -63,7 +63,8 @@ def test_every_field_but_the_revision_is_written():
         record[name] = -12345
     fill(record, Parameters(), robot_model("ur5e"))
     untouched = [name for name in PARAMS.names if np.any(numbers(record[name]) == -12345)]
-    assert untouched == ["revision"]
+    assert untouched == ["revision", "second"]
+    assert [name for name in record["second"].dtype.names if np.any(record["second"][name] == -12345)] == ["revision"]
 
 
 def test_tool_weight_points_along_gravity():

@@ -125,7 +125,7 @@ def test_a_clock_that_stands_still_does_not_stop_the_cycles():
             time.sleep(max(timeout_ns, 0) * 1e-9)
             return False
 
-        def poll(self):
+        def time_moves(self):
             return False
 
     clock, begin = RosClock(Standing(), 500.0), time.monotonic()

@@ -12,6 +12,7 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
 
 pytest.importorskip("rclpy")
+pytestmark = pytest.mark.realtime  # a pause of 60 ms on a busy computer is one of 100 ms, a fault
 
 TRAJECTORIES = "/scaled_joint_trajectory_controller/joint_trajectory"
 SPEEDS = "/forward_velocity_controller/commands"

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 from ur_admittance.cli import app
 from ur_admittance.control import AdmittanceController
+from ur_admittance.core.records import STATE
 from ur_admittance.errors import LogError
 from ur_admittance.model import robot_model
 from ur_admittance.recording.log import read_log
@@ -140,7 +141,9 @@ def test_a_state_whose_cycle_is_damaged_is_not_taken_for_that_of_the_cycle_befor
     time_ns = int(whole.ticks["loop"]["time_ns"][lost])
     with path.open("rb") as file:
         chunks = make_reader(file).get_summary().chunk_indexes
-    [chunk] = [c for c in chunks if c.message_start_time == time_ns and TICK.itemsize < c.uncompressed_size < 1800]
+    [chunk] = [
+        c for c in chunks if c.message_start_time == time_ns and TICK.itemsize < c.uncompressed_size < STATE.itemsize
+    ]
     data = bytearray(path.read_bytes())
     data[chunk.chunk_start_offset + 60] ^= 0xFF
     path.write_bytes(data)

@@ -27,6 +27,7 @@ from ur_admittance.control.references import REFERENCE_TIMEOUT, References, chec
 from ur_admittance.control.two_sensors import TwoSensors
 from ur_admittance.control.zeroing import ZeroWatch
 from ur_admittance.core.faults import remedy, sentence
+from ur_admittance.core.law.led import real_time
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
 from ur_admittance.core.views import vector
@@ -187,7 +188,7 @@ class AdmittanceController:
             self.params["revision"] = revision
             self.references.keep_pose(self.params)
         self.references.forget_ended()
-        seconds = max(float(sample["dt"]), float(sample["elapsed"]))
+        seconds = real_time.py_func(int(self.state["stamp_ns"]), int(sample["stamp_ns"]), float(sample["dt"]))
         if self._retreat_left > 0.0:
             self._retreat_left -= seconds
             self._request |= RETREAT

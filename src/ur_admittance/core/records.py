@@ -207,8 +207,7 @@ PARAMS = np.dtype(
 SAMPLE = np.dtype(
     [
         ("stamp_ns", I),
-        ("dt", F),  # time since the last tick [s]
-        ("elapsed", F),  # the same in real time where a speed slider stretches dt, pauses too; 0: as dt [s]
+        ("dt", F),  # time since the last tick [s]; less than real time where a speed slider stretches it
         ("q", F, 6),  # measured [rad]
         ("qd", F, 6),  # measured [rad/s]
         ("wrench", F, 6),  # raw, sensor frame [N, Nm]
@@ -241,6 +240,7 @@ STATE = np.dtype(
         ("status", I),  # Status
         ("evidence", F, 5),  # the value that was out of bounds, the bound; of a hit: contact.explain_hit
         ("ticks", I),  # since the record was made
+        ("stamp_ns", I),  # of the last sample
         ("has_command", I),  # 0 until the first valid tick has latched q_command
         ("target_id", I),  # the last one seen in a sample
         ("target_active", I),  # 1: the reference is on its way to the target pose

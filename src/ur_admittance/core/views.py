@@ -41,5 +41,5 @@ class SampleFields:
         self.joint_age, self.wrench_age = scalar(sample, "joint_age"), scalar(sample, "wrench_age")
         self.external_status, self.speed_driven = scalar(sample, "external_status"), scalar(sample, "speed_driven")
         self.second_wrench, self.second_age = vector(sample, "second_wrench"), scalar(sample, "second_age")
-        self.second_read, self.elapsed = scalar(sample, "second_read"), scalar(sample, "elapsed")
+        self.second_read = scalar(sample, "second_read")
         self.drive = scalar(sample, "drive")

@@ -1,5 +1,6 @@
 """Records as ROS 2 messages, encoded by mcap-ros2-support."""
 
+import math
 from collections.abc import Callable
 from functools import cache
 from typing import Any
@@ -132,7 +133,7 @@ class CyclicMessages:
 
 def _bytes(rows: NDArray[Any]) -> Bytes:
     """Rows of numbers as rows of bytes."""
-    return np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
+    return np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), rows.itemsize * math.prod(rows.shape[1:]))
 
 
 def numbers(ticks: NDArray[Any]) -> dict[str, NDArray[np.float64]]:

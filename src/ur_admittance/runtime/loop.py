@@ -98,7 +98,7 @@ class Loop:
         check_second(controller, robot)
         self._publishers, self._mailbox, self._on_tick = list(publishers), mailbox, on_tick
         self._sample, self._command, self._references = controller.sample, controller.command, controller.references
-        self._dt, self._elapsed = scalar(self._sample, "dt"), scalar(self._sample, "elapsed")
+        self._dt = scalar(self._sample, "dt")
         self._external_status = scalar(self._sample, "external_status")
         self._joint_age, self._wrench_age = scalar(self._sample, "joint_age"), scalar(self._sample, "wrench_age")
         self._stages = Stages(controller, stages) if stages else None
@@ -207,7 +207,6 @@ class Loop:
         clock = self.clock
         if self._previous_ns is not None:
             self._period_ns = period_ns = clock.woke_ns - self._previous_ns
-            self._elapsed[0] = 1e-9 * period_ns
             if period_ns > MAX_PERIOD_S * 1e9:
                 self.stalls += 1
                 # the deceleration takes steps of a normal size: the arm held its last command during the pause

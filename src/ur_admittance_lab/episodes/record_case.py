@@ -73,8 +73,8 @@ class _Player:
         if row["parameters"] != self._set:
             self._set = int(row["parameters"])
             controller.replace_parameters(self._sets[self._set])
-        controller.set_reference_twist(row["reference_twist"])
-        controller.set_reference_wrench(row["reference_wrench"])
+        for name in ("reference_twist", "reference_wrench"):  # as they are, without an end
+            controller.sample[name] = row[name]
         controller.request(Request(int(row["request"])))
 
     def _change_fault(self) -> None:

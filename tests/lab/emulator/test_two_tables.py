@@ -12,6 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from ur_admittance.errors import RobotError, SimulationError
 from ur_admittance.model import MODEL_NAMES
+from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.rtde import (
     arm_geometry,
     dashboard_port,
@@ -128,7 +129,7 @@ def test_ports_paths_and_numbers_of_state_agree() -> None:
         running_program.PAUSED,
     )
     assert link.RUNNING == safety.MODE_RUNNING == 7
-    assert MODE_NAMES.items() <= pendant.MODES.items()
+    assert MODE_NAMES.items() <= ROBOT_MODES.items()
     types = {name: number for number, name in pendant.TYPES.items()}
     for name in MODEL_NAMES:
         if name not in protocol.CB3_TYPES:

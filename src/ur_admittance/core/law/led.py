@@ -2,11 +2,21 @@
 
 from ur_admittance.core.compile import kernel
 
+LONGEST_PAUSE = 1.0  # [s] between two samples of one run
+
+
+@kernel
+def real_time(last_ns, stamp_ns, dt):
+    """Since the last sample [s]: dt is shorter where a robot's speed slider stretches time."""
+    passed = 1e-9 * (stamp_ns - last_ns)
+    return passed if dt < passed <= LONGEST_PAUSE else dt
+
 
 @kernel
 def take_references(s, u):
     """Fills s.led: the references of the sample, or none where they have not been renewed in time."""
-    led, passed = s.led, u.elapsed if u.elapsed > u.dt else u.dt  # NaN stays NaN
+    led, passed = s.led, real_time(s.stamp_ns, u.stamp_ns, u.dt)
+    s.stamp_ns = u.stamp_ns
     led.twist[:] = u.reference_twist
     led.wrench[:] = u.reference_wrench
     if u.twist_id != led.twist_id:

@@ -152,8 +152,7 @@ class RtdeRobot(Robot):
             fields.external_status[0] = self._status = Status.CONNECTION_LOST
             return
         timestamp, q, qd, wrench = link.state()
-        fields.elapsed[0] = elapsed = self.beat.take(timestamp)
-        fields.dt[0] = elapsed * max(link.scaling(), SMALLEST_SCALING)
+        fields.dt[0] = self.beat.take(timestamp) * max(link.scaling(), SMALLEST_SCALING)
         fields.q[:] = q
         fields.qd[:] = qd
         fields.stamp_ns[0] = self._epoch_ns + round(timestamp * 1e9)
