@@ -97,6 +97,7 @@ AT_THE_PENDANT = {  # what somebody does there, and what the user reads
 }
 
 
+@pytest.mark.realtime  # a program that is late has a sentence of its own
 @pytest.mark.parametrize("client", ["ur_rtde", "direct"])
 def test_each_end_of_the_program_has_its_own_sentence_and_way_back(emulator, client):
     with Driven(emulator, client=client) as arm:
