@@ -32,10 +32,10 @@ quick: lint
 	@$(COMPILE)
 	$(BIN)/python -m pytest -q -n auto --dist loadfile tests/core tests/params tests/model
 
-# What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). The stages keep
-# two cores busy and leave them their breath: tests with processes of their own, with those in simulated time (CALM) in
-# what they leave; a browser; beside each, one pair of ROS 2 nodes: a second one, at real-time priority, would hold up
-# the first. Then tests that judge the wall clock (@pytest.mark.realtime), alone.
+# What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). First, beside each
+# other, what two cores do without being late: tests with processes of their own, one pair of ROS 2 nodes (a second one,
+# at real-time priority, would hold up the first), and in what these leave, those in simulated time (CALM). Then a
+# browser, and those that judge the wall clock (@pytest.mark.realtime), alone.
 CALM := $(addprefix tests/,analysis calibration contact control core docs model package params robots/simulated \
   $(addprefix lab/,bench campaign scenarios tuning twin))
 NO_ROS := --ignore=tests/ros
@@ -44,8 +44,8 @@ test: lint $(ROS)/.tried
 	@$(ROS_PART) && $(RUN_TESTS) \
 	  "$(BIN)/python -m pytest -n 2 $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,tests/page $(CALM))" \
 	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
-	  $${ros:+"$$ros" "$(CROWD) $(wildcard tests/ros/test_[a-p]*.py)"} \
-	  then "$(BIN)/python -m pytest" "$(CROWD) tests/page" $${ros:+"$$ros" "$(CROWD) $(wildcard tests/ros/test_[q-z]*.py)"} \
+	  $${ros:+"$$ros" "$(CROWD) tests/ros"} \
+	  then "$(BIN)/python -m pytest" "$(CROWD) tests/page" \
 	  then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" $${ros:+then "$$ros" "-m realtime $(ROS_TESTS)"}
 
 test-ros: $(ROS)/.tried

@@ -126,6 +126,7 @@ def test_what_makes_the_arm_move_by_itself_is_asked_as_often_as_it_is_wanted(dem
     press(tab, "Bouncy")
     tab.get_by_text("The arm will move by itself").first.wait_for()
     demo.send({"set": {"max_linear_velocity": 0.01}})  # what was asked is not what would come now
+    tab.wait_for_timeout(1000)  # the page looks at the loop ten times a second
     press(tab, "Let it move")
     tab.get_by_text("other values changed while the question stood").first.wait_for()
     assert demo.parameter("admittance", "damping_ratio")[2] == 0.8

@@ -158,6 +158,7 @@ def test_an_interrupt_is_a_failure_only_for_work_that_has_an_end(processes, clie
 
 
 @pytest.mark.slow
+@pytest.mark.realtime  # joint states that are 100 ms late end it
 def test_the_calibration_node_finds_the_tool(processes, setup_of, client, tmp_path):
     from std_msgs.msg import String
 
