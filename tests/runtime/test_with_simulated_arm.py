@@ -104,11 +104,11 @@ def test_a_protective_stop_of_the_arm_is_told_by_its_recording(arm, tmp_path):
 
 @pytest.mark.realtime
 def test_the_simulated_arm_keeps_up_with_the_clock():
-    model = robot_model("ur5e")
-    controller = AdmittanceController(model)
+    world = World(robot_model("ur5e"))
+    controller = AdmittanceController(world.model, Parameters().changed(world.parameters()))
     controller.configure()
     times = []
-    with SimulatedRobot(World(model), realtime=True) as robot:
+    with SimulatedRobot(world, realtime=True) as robot:
         note = lambda controller: times.append((time.monotonic(), robot.world.time))  # noqa: E731
         report = run(controller, robot, RealTimeClock(500.0), duration=0.5, on_tick=note)
     wall, simulated = (np.array(column) - column[0] for column in zip(*times, strict=True))
