@@ -137,6 +137,7 @@ def test_a_number_that_is_not_finite_stops_the_program_not_the_emulator(connect,
     assert emulator.ask("state")["standing"]
 
 
+@pytest.mark.realtime  # two seconds of the robot, whoever else computes
 def test_scripts_on_the_port_run_one_after_the_other_and_touch_the_outside(connect, emulator) -> None:
     client = connect()
     client.outputs(["actual_digital_output_bits", "output_int_register_30"])

@@ -168,6 +168,7 @@ def test_an_incline_is_followed_with_constant_normal_force() -> None:
         assert np.sqrt(np.mean(np.square(np.array(forces[12:]) - 10.0))) < 0.5
 
 
+@pytest.mark.realtime  # a loop that is late is a fault
 def test_the_runtime_loop_runs_on_the_robots_clock(free) -> None:
     arm = Arm(free, {})
     with arm.robot:
