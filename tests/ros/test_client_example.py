@@ -4,9 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "10_ros2_client.py"
 
 
+@pytest.mark.realtime  # its nodes ask for no priority
 def test_ros_client_sees_the_pushed_tool_move():
     done = subprocess.run([sys.executable, str(EXAMPLE)], capture_output=True, text=True, timeout=220)
     assert done.returncode == 0, done.stdout + done.stderr
