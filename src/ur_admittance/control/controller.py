@@ -43,6 +43,7 @@ FloatArray = NDArray[np.float64]
 
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
 ACTIVATION_TIME = 0.5  # [s] for which an activation is asked for: single late cycles refuse it
+_real_time = getattr(real_time, "py_func", real_time)  # as plain Python, which it is without the compiler
 NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
 INACTIVE, OK = Mode.INACTIVE, Status.OK
 
@@ -188,7 +189,7 @@ class AdmittanceController:
             self.params["revision"] = revision
             self.references.keep_pose(self.params)
         self.references.forget_ended()
-        seconds = real_time.py_func(int(self.state["stamp_ns"]), int(sample["stamp_ns"]), float(sample["dt"]))
+        seconds = _real_time(int(self.state["stamp_ns"]), int(sample["stamp_ns"]), float(sample["dt"]))
         if self._retreat_left > 0.0:
             self._retreat_left -= seconds
             self._request |= RETREAT
