@@ -15,10 +15,14 @@ from typing import Any
 
 from numba import njit
 from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
 from ruamel.yaml import YAML
 
-from ur_admittance.core import tick  # noqa: F401  (brings all modules of the core)
-from ur_admittance_lab.episodes import kernels  # noqa: F401
+# All kernels that there are: one that is imported later would come from the cache, as it is.
+import ur_admittance.control.kernels
+import ur_admittance.core.tick
+import ur_admittance.runtime.kernels
+import ur_admittance_lab.episodes.kernels  # noqa: F401
 
 CORE = "ur_admittance.core."
 
@@ -31,6 +35,7 @@ class Mechanism:
     where: list[str]
     constants: dict[str, Any] = field(default_factory=dict)
     edits: dict[str, list[list[str]]] = field(default_factory=dict)
+    tests: list[str] = field(default_factory=list)
     kept: str = ""
 
 
@@ -69,6 +74,7 @@ def switch_off(mechanism: Mechanism) -> set[str]:
     for path, edits in mechanism.edits.items():
         module, name = find(path)
         touched |= replace(getattr(module, name), njit(nogil=True, error_model="numpy")(edited(path, edits)))
+    Dispatcher.enable_caching = lambda kernel: None  # of tests, which have kernels of their own around the tick
     return compile_anew(touched)
 
 
