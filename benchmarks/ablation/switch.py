@@ -19,9 +19,6 @@ from numba.core.dispatcher import Dispatcher
 from ruamel.yaml import YAML
 
 # All kernels that there are: one that is imported later would come from the cache, as it is.
-import ur_admittance.control.kernels
-import ur_admittance.core.tick
-import ur_admittance.runtime.kernels
 import ur_admittance_lab.episodes.kernels  # noqa: F401
 
 CORE = "ur_admittance.core."
