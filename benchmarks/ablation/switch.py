@@ -18,10 +18,13 @@ from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from ruamel.yaml import YAML
 
-# All kernels that there are: one that is imported later would come from the cache, as it is.
-import ur_admittance_lab.episodes.kernels  # noqa: F401
 
 CORE = "ur_admittance.core."
+
+# All kernels that there are: one that is imported later would come from the cache, as it is.
+for _name in ("core.tick", "control.kernels", "runtime.kernels"):
+    importlib.import_module(f"ur_admittance.{_name}")
+importlib.import_module("ur_admittance_lab.episodes.kernels")
 
 
 @dataclass(frozen=True)
@@ -71,7 +74,8 @@ def switch_off(mechanism: Mechanism) -> set[str]:
     for path, edits in mechanism.edits.items():
         module, name = find(path)
         touched |= replace(getattr(module, name), njit(nogil=True, error_model="numpy")(edited(path, edits)))
-    Dispatcher.enable_caching = lambda kernel: None  # of tests, which have kernels of their own around the tick
+    # Tests have kernels of their own around the tick: these are not cached either.
+    setattr(Dispatcher, "enable_caching", lambda kernel: None)  # noqa: B010
     return compile_anew(touched)
 
 
