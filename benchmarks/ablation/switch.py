@@ -18,7 +18,6 @@ from numba.core.caching import NullCache
 from numba.core.dispatcher import Dispatcher
 from ruamel.yaml import YAML
 
-
 CORE = "ur_admittance.core."
 
 # All kernels that there are: one that is imported later would come from the cache, as it is.
