@@ -14,13 +14,9 @@ from ur_admittance.errors import RobotError, SimulationError
 from ur_admittance.model import MODEL_NAMES
 from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.rtde import (
-    arm_geometry,
-    dashboard_port,
     link,
-    listen,
     pendant,
     primary_port,
-    robot_api,
     rtde_checks,
     ur_base,
     versions,
@@ -114,14 +110,14 @@ def _refuses(check, version, model) -> bool:  # type: ignore[no-untyped-def]
 
 
 def test_ports_paths_and_numbers_of_state_agree() -> None:
-    assert (ports.RTDE_PORT, ports.SCRIPT_PORT) == (rtde_checks.RTDE_PORT, rtde_checks.SCRIPT_PORT) == (30004, 30003)
-    assert (listen.PORT, dashboard_port.PORT, primary_port.PORT) == (30004, ports.DASHBOARD_PORT, ports.PRIMARY_PORT)
-    assert (robot_api.PORT, robot_api.BASE) == (protocol.API_PORT, protocol.API_BASE)
-    assert ".".join(map(str, robot_api.MODES_SINCE)) == protocol.API_WITH_MODES
+    assert (ports.RTDE_PORT, ports.SCRIPT_PORT) == (wire.PORT, rtde_checks.SCRIPT_PORT) == (30004, 30003)
+    assert (pendant.DASHBOARD_PORT, primary_port.PORT) == (ports.DASHBOARD_PORT, ports.PRIMARY_PORT)
+    assert (pendant.API_PORT, pendant.API_BASE) == (protocol.API_PORT, protocol.API_BASE)
+    assert ".".join(map(str, pendant.MODES_SINCE)) == protocol.API_WITH_MODES
     assert (primary_port.ROBOT_STATE, primary_port.MESSAGE) == (primary.STATE, primary.MESSAGE) == (16, 20)
     assert (primary_port.VERSION, primary_port.ERROR) == (primary.VERSION, primary.ERROR) == (3, 6)
     assert primary_port.READ_ONLY == primary.READ_ONLY == 210
-    assert arm_geometry.KINEMATICS == pendant.KINEMATICS == primary.KINEMATICS == 5
+    assert primary_port.KINEMATICS == primary.KINEMATICS == 5
     assert pendant.CONFIGURATION == primary.CONFIGURATION == 6
     assert (pendant.STOPPED, link.PLAYING, pendant.PAUSED) == (
         running_program.STOPPED,

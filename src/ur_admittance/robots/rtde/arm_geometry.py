@@ -22,14 +22,13 @@ from ur_admittance.model.arm_table import CALIBRATION, flange_distance, nearest_
 from ur_admittance.model.dh import DenavitHartenberg, with_geometry
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance.robots.rtde.listen import Listener
+from ur_admittance.robots.rtde.primary_port import KINEMATICS, Primary
 from ur_admittance.robots.rtde.primary_port import PORT as PRIMARY_PORT
-from ur_admittance.robots.rtde.primary_port import Primary
 from ur_admittance.robots.rtde.ur_base import pose_from_ur
 from ur_admittance.robots.rtde.wire import WireError
 
 Array = NDArray[np.float64]
 
-KINEMATICS = 5  # type of a part of the state
 PARAMETERS = struct.Struct(">6I24d")  # checksums; theta, a, d, alpha
 PATIENCE = 1.0  # [s] for the geometry; states come ten times a second
 

@@ -11,10 +11,8 @@ from typing import Any
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde import wire
-from ur_admittance.robots.rtde.dashboard_port import reason
 from ur_admittance.robots.rtde.versions import Version
 
-PORT = 30004
 CHUNK = 65536  # [bytes]
 
 
@@ -27,7 +25,7 @@ class Listener:
         self._messages: Iterator[tuple[int, bytes]] = iter(())
 
     def __enter__(self) -> "Listener":
-        self._socket = socket.create_connection((self.host, PORT), timeout=self.timeout)
+        self._socket = socket.create_connection((self.host, wire.PORT), timeout=self.timeout)
         try:
             self._ask(wire.REQUEST_PROTOCOL_VERSION, struct.pack(">H", wire.PROTOCOL_VERSION))
             major = self.version()[0]
@@ -113,8 +111,8 @@ def newest(host: str, names: Sequence[str], timeout: float) -> dict[str, Any]:
 
 
 def _no_answer(host: str, error: Exception) -> RobotError:
-    why = reason(error) if isinstance(error, OSError) else error
+    why = wire.reason(error) if isinstance(error, OSError) else error
     return RobotError(
-        f"{host} does not answer on its RTDE port {PORT} ({why}): check the address and the cable, whether the "
+        f"{host} does not answer on its RTDE port {wire.PORT} ({why}): check the address and the cable, whether the "
         "controller is still starting and, on the robot, Settings > Security > Services."
     )

@@ -8,9 +8,8 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import MODEL_NAMES, RobotModel
 from ur_admittance.model.arm_table import nearest_model
 from ur_admittance.robots.rtde import primary_port
-from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
 from ur_admittance.robots.rtde.listen import read_version
-from ur_admittance.robots.rtde.pendant import RELEASE_TIME, PolyscopeX, panel
+from ur_admittance.robots.rtde.pendant import RELEASE_TIME, Dashboard, PolyscopeX, panel
 from ur_admittance.robots.rtde.versions import (
     CB3_TYPES,
     OLDEST,
@@ -19,8 +18,10 @@ from ur_admittance.robots.rtde.versions import (
     is_polyscope_x,
     shown,
 )
+from ur_admittance.robots.rtde.wire import PORT as RTDE_PORT
+from ur_admittance.robots.rtde.wire import reason
 
-RTDE_PORT, SCRIPT_PORT = 30004, 30003
+SCRIPT_PORT = 30003
 POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
 
 

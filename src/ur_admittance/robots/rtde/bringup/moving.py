@@ -15,11 +15,12 @@ from ur_admittance.errors import RobotError
 from ur_admittance.params.own_motion import own_motion_of
 from ur_admittance.robots.connect import connected_arm, open_rtde
 from ur_admittance.robots.operate import LOOP_PRIORITY
+from ur_admittance.robots.rtde import wire
 from ur_admittance.robots.rtde.bringup.standing import NAME
 from ur_admittance.robots.rtde.bringup.step import Bench, Found, Step
 from ur_admittance.robots.rtde.listen import Listener
 from ur_admittance.robots.rtde.real_arm import COMMAND_PRIORITY, run_real
-from ur_admittance.robots.rtde.rtde_checks import RTDE_PORT, reachable
+from ur_admittance.robots.rtde.rtde_checks import reachable
 from ur_admittance.runtime.realtime import realtime
 
 FOLLOWED = 0.002  # [m] of motion that counts
@@ -165,7 +166,7 @@ def _looked_up(bench: Bench, q: np.ndarray) -> tuple[float, bool]:
     for attempt in range(1, TRIES + 1):
         bench.ask("Plug the cable in again and wait until the robot can be reached, then press Enter")
         try:
-            reachable(bench.host, RTDE_PORT, 3.0)
+            reachable(bench.host, wire.PORT, 3.0)
             with Listener(bench.host) as robot:
                 robot.choose(("actual_q", "actual_qd"))
                 *_, (_, state) = robot.states(0.2)
