@@ -16,8 +16,7 @@ from typing import Any
 
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.rtde.ended import ANOTHER, SLIDER_DOWN
-from ur_admittance.robots.rtde.link import RUNNING, START_TIME, STOPS, Link
+from ur_admittance.robots.rtde.link import ANOTHER, RUNNING, SLIDER_DOWN, START_TIME, STOPS, Link
 from ur_admittance.robots.rtde.pendant import panel
 from ur_admittance.robots.rtde.primary_port import Primary
 from ur_admittance.robots.rtde.rtde_checks import SCRIPT_PORT
