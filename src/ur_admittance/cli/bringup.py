@@ -40,8 +40,8 @@ def bringup(
     Nothing moves without a yes. Steps can be repeated, or skipped with a reason. Ctrl-C stops the arm; the same command
     goes on where it stood. `run --preset bringup.yaml` takes the report as its configuration."""
     from ur_admittance.robots.rtde.bringup.bringup_report import load_report
-    from ur_admittance.robots.rtde.bringup.conversation import NAMES, talk
-    from ur_admittance.robots.rtde.bringup.step import Bench
+    from ur_admittance.robots.rtde.bringup.conversation import Bench, talk
+    from ur_admittance.robots.rtde.bringup.moving import NAMES, STEPS
 
     by = " ".join(by.split())  # one line of the report
     chosen = {"robot": robot, "model": model, "sensor": sensor, "client": client, "preset": preset, "by": by}
@@ -53,7 +53,7 @@ def bringup(
         report.forget(list(NAMES[NAMES.index(from_step) :]))
     command = f"ur-admittance bringup --robot {robot} --out {out}"
     try:
-        finished = talk(Bench(report, typer.echo, _ask, poses, seconds))
+        finished = talk(Bench(report, typer.echo, _ask, STEPS, poses, seconds))
     except (KeyboardInterrupt, typer.Abort):
         typer.echo(f"\nstopped; what is done is in {out}. Go on with: {command}", err=True)
         raise

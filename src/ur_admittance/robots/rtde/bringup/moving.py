@@ -1,4 +1,6 @@
-"""The steps in which the arm is driven: frames, response time, calibration, first compliant motion, a pulled cable."""
+"""The steps in which the arm is driven: frames, response time, calibration, first compliant motion, a pulled cable.
+
+With the steps before them: all, in their order."""
 
 import math
 from dataclasses import replace
@@ -16,8 +18,8 @@ from ur_admittance.params.own_motion import own_motion_of
 from ur_admittance.robots.connect import connected_arm, open_rtde
 from ur_admittance.robots.operate import LOOP_PRIORITY
 from ur_admittance.robots.rtde import wire
-from ur_admittance.robots.rtde.bringup.standing import NAME
-from ur_admittance.robots.rtde.bringup.step import Bench, Found, Step
+from ur_admittance.robots.rtde.bringup.conversation import Bench, Found, Step
+from ur_admittance.robots.rtde.bringup.standing import NAME, STANDING
 from ur_admittance.robots.rtde.listen import Listener
 from ur_admittance.robots.rtde.real_arm import COMMAND_PRIORITY, run_real
 from ur_admittance.robots.rtde.rtde_checks import reachable
@@ -185,7 +187,8 @@ def _emulated(bench: Bench) -> str:
     return f' (here: ur-emulator tell --host {bench.host} "cut 5")' if emulated else ""
 
 
-MOVING = (
+STEPS: tuple[Step, ...] = (
+    *STANDING,
     Step(
         "frames",
         "Signs and axes: the push test",
@@ -233,3 +236,4 @@ MOVING = (
         "stop.",
     ),
 )
+NAMES = tuple(step.name for step in STEPS)
