@@ -60,6 +60,11 @@ class Diagnosis:
     def good(self) -> bool:
         return not self.findings
 
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        wrong = tuple(f"wrong: {finding}" for finding in self.findings)
+        return wrong or ("sign, axes, mounting and lever arm are right",)
+
 
 class Unclear(Exception):
     """The pushes contradict each other; the sentence says which one to repeat."""

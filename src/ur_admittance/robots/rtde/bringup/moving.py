@@ -10,7 +10,7 @@ import numpy as np
 
 from ur_admittance.calibration import session
 from ur_admittance.calibration.calm_arm import CalmArm
-from ur_admittance.calibration.push_test import Action, push_test
+from ur_admittance.calibration.push_test import push_test
 from ur_admittance.calibration.response import AMPLITUDE, measure_response
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import RobotError
@@ -39,18 +39,12 @@ TRIES = 5
 
 
 def _frames(bench: Bench) -> Found:
-    def ask(action: Action) -> None:
-        bench.say(f"{action.name}: {action.words}, and hold it for a second")
-
-    def done(action: Action) -> None:
-        bench.say("thank you, let go")
-
     with bench.arm() as (arm, _):
-        test = push_test(arm, bench.parameters, ask, done, bench.say)
+        test = push_test(arm, bench.parameters, say=bench.say)
     diagnosis = test.diagnosis
+    lines = (*test.moves, *diagnosis.sentences)
     if diagnosis.good:
-        return Found(True, (*test.moves, "sign, axes, mounting and lever arm are right"))
-    lines = (*test.moves, *(f"wrong: {finding}" for finding in diagnosis.findings))
+        return Found(True, lines)
     if bench.sensor == "builtin":  # its wiring is the robot's: the person, or the TCP, was wrong
         hint = "the robot's own sensor has fixed axes: check the TCP, and push as you are told"
         return Found(False, (*lines, hint), cause="payload" if "tool.tcp" in diagnosis.changes else "")
