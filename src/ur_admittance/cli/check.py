@@ -108,7 +108,7 @@ def measure_response(
     from ur_admittance.calibration.response import AMPLITUDE
     from ur_admittance.calibration.response import measure_response as measure
     from ur_admittance.params import Parameters
-    from ur_admittance.robots.calm_recorder import recorded
+    from ur_admittance.robots.connect import recorded
 
     servo_delay = seconds(delay)
     settings: dict[str, Any] = {}
