@@ -14,11 +14,11 @@ from ur_admittance.errors import RobotError, SimulationError
 from ur_admittance.model import MODEL_NAMES
 from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.rtde import (
+    arm_geometry,
     link,
     pendant,
     primary_port,
     rtde_checks,
-    ur_base,
     versions,
     wire,
 )
@@ -154,13 +154,13 @@ def test_random_poses_convert_alike_by_client_emulator_and_scipy(angle: float) -
         pose = np.concatenate([rng.uniform(-2.0, 2.0, 3), angle * axis / np.linalg.norm(axis)])
         six = rng.normal(size=6)
         R, p = (HALF_TURN * Rotation.from_rotvec(pose[3:])).as_matrix(), HALF_TURN.apply(pose[:3])
-        for convert in (ur_base.pose_from_ur, ur_frames.from_ur_pose):
+        for convert in (arm_geometry.pose_from_ur, ur_frames.from_ur_pose):
             found = convert(pose)
             np.testing.assert_allclose(found[0], R, atol=1e-14)
             np.testing.assert_allclose(found[1], p, atol=1e-14)
-        np.testing.assert_allclose(ur_frames.ur_pose(*ur_base.pose_from_ur(pose)), pose, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(ur_frames.ur_pose(*arm_geometry.pose_from_ur(pose)), pose, rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(ur_frames.turned(six), HALF_TURN.apply(six.reshape(2, 3)).ravel(), atol=1e-14)
-        np.testing.assert_array_equal(ur_base.vectors_to_ur(six), ur_frames.turned(six))
+        np.testing.assert_array_equal(arm_geometry.vectors_to_ur(six), ur_frames.turned(six))
 
 
 @pytest.mark.parametrize("angle", ANGLES)
