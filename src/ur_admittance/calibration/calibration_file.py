@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from ur_admittance.calibration.calibration_result import ToolCalibration
-from ur_admittance.calibration.readings import Array
+from ur_admittance.calibration.fit import Array
 from ur_admittance.errors import CalibrationError
 from ur_admittance.params import Parameters
 from ur_admittance.params.yaml import EVERY_NODE, SECTION, changed_by_file, load_values

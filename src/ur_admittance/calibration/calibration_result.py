@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.calibration.fit import predicted
-from ur_admittance.calibration.readings import Array, Flags
+from ur_admittance.calibration.fit import Array, Flags, predicted
 from ur_admittance.model.frames import rotation_from_rpy, rpy_from_rotation
 from ur_admittance.params import Parameters
 

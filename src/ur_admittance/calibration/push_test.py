@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ur_admittance.calibration.calm_arm import CalmArm
-from ur_admittance.calibration.readings import Array
+from ur_admittance.calibration.fit import Array
 from ur_admittance.calibration.wiring import Diagnosis, Felt, Unclear, describe, find_wiring
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_rpy

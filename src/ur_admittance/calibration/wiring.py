@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.calibration.readings import Array, cross_matrix
+from ur_admittance.calibration.fit import Array, cross_matrix
 from ur_admittance.model.frames import rotation_from_rpy, rotation_vector, rpy_from_rotation
 from ur_admittance.params import Parameters
 
