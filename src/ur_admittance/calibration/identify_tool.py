@@ -12,7 +12,6 @@ from dataclasses import replace
 import numpy as np
 
 from ur_admittance.calibration import poses
-from ur_admittance.calibration.calibration_result import Deviation, ToolCalibration
 from ur_admittance.calibration.fit import (
     STANDARD_GRAVITY,
     UNKNOWNS,
@@ -24,6 +23,7 @@ from ur_admittance.calibration.fit import (
     stacked,
     without_outliers,
 )
+from ur_admittance.calibration.tool_calibration import Deviation, ToolCalibration
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_rpy, rotation_vector
 from ur_admittance.params import Parameters

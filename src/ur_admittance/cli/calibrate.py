@@ -45,7 +45,7 @@ def calibrate(
     if context.invoked_subcommand is not None:
         return
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.calibration_file import check_replaced, save_calibration
+    from ur_admittance.calibration.tool_calibration import check_replaced, save_calibration
 
     picture = figure or out.parent / f"{out.stem}.png"
     if not dry_run:
@@ -84,7 +84,7 @@ def check(
 ) -> None:
     """Test a calibration in three new orientations: which wrench is left with nothing touching the tool?"""
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.calibration_file import with_calibration
+    from ur_admittance.calibration.tool_calibration import with_calibration
 
     parameters = with_calibration(arm.parameters(), file)
     with arm.connected(parameters, **arm.settings(arm.source(parameters, arm.sensor))) as (calm, _):
@@ -105,7 +105,7 @@ def zero(
 ) -> None:
     """Renew the bias in a calibration file: arm standing, nothing touching the tool. Nothing moves."""
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.calibration_file import check_replaced, with_calibration, zero_file
+    from ur_admittance.calibration.tool_calibration import check_replaced, with_calibration, zero_file
 
     parameters = with_calibration(arm.parameters(), file)
     check_replaced(file, arm.simulated)
