@@ -1,6 +1,6 @@
 """ur-admittance calibrate: find tool mass, centre of mass, sensor bias, mounting and base tilt; test a calibration."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,18 +28,30 @@ app = typer.Typer(
 )
 
 
+@dataclass(frozen=True)
+class Written:
+    """What is written, and where."""
+
+    out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("calibration.yaml")
+    figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write; default: beside the file.")] = None
+    second: Annotated[bool, typer.Option("--as-second", help="Write it for a second force sensor (second.*).")] = False
+    overwrite: OverwriteOption = False
+
+    @property
+    def picture(self) -> Path:
+        return self.figure or self.out.parent / f"{self.out.stem}.png"
+
+
 @app.callback(invoke_without_command=True)
 @shared_options
 def calibrate(
     context: typer.Context,
     arm: MovingOptions,
+    *,
     poses: Annotated[int, within("--poses", bounds=Bounds(1, 60), help="How many orientations to visit.")] = 12,
     manual: Annotated[bool, typer.Option("--manual", help="You guide the arm to each pose by hand.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the poses; nothing moves.")] = False,
-    out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("calibration.yaml"),
-    figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write; default: beside the file.")] = None,
-    second: Annotated[bool, typer.Option("--as-second", help="Write it for a second force sensor (second.*).")] = False,
-    overwrite: OverwriteOption = False,
+    written: Written,
 ) -> None:
     """Turn the wrist through well-chosen orientations, read the sensor at rest, write calibration.yaml."""
     if context.invoked_subcommand is not None:
@@ -47,10 +59,10 @@ def calibrate(
     from ur_admittance.calibration import session
     from ur_admittance.calibration.tool_calibration import check_replaced, save_calibration
 
-    picture = figure or out.parent / f"{out.stem}.png"
+    out, picture = written.out, written.picture
     if not dry_run:
-        check_output("--out", out, PARAMETERS, overwrite)
-        check_output("--figure", picture, PICTURES, overwrite)
+        check_output("--out", out, PARAMETERS, written.overwrite)
+        check_output("--figure", picture, PICTURES, written.overwrite)
         check_replaced(out, arm.simulated)
     parameters = arm.parameters()
     if arm.sensor or arm.simulated:
@@ -72,7 +84,7 @@ def calibrate(
     typer.echo(f"\n{result}")
     if arm.simulated:
         typer.echo(_truth(settings["world"]))
-    save_calibration(result, out, second)
+    save_calibration(result, out, written.second)
     result.save_figure(picture)
     typer.echo(f"\nwritten: {out} and {picture}; use it with `include: {out.name}` in a parameter file beside it")
 
