@@ -121,10 +121,8 @@ def zero(
 
     parameters = with_calibration(arm.parameters(), file)
     check_replaced(file, arm.simulated)
-    with arm.connected(parameters, commanding=arm.simulated, **arm.settings(arm.source(parameters, arm.sensor))) as (
-        calm,
-        _,
-    ):
+    settings = arm.settings(arm.source(parameters, arm.sensor))
+    with arm.connected(parameters, commanding=arm.simulated, **settings) as (calm, _):
         change = session.offset(calm, parameters)
     zero_file(file, change)
     typer.echo(

@@ -13,7 +13,7 @@ from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.rtde.pendant import panel
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.states import States
-from ur_admittance.robots.rtde.versions import Version
+from ur_admittance.robots.rtde.versions import Version, rate_of
 
 RAW_WRENCH_SINCE: Version = (5, 9, 0)
 PAYLOAD_SINCE: Version = (5, 6, 0)
@@ -66,7 +66,7 @@ class Link(ABC):
         inputs: Sequence[str] = (),
     ) -> None:
         self.host, self.version, self.settings = host, version, settings
-        self.rate = 500.0 if version[0] > 3 else 125.0  # [Hz]
+        self.rate = rate_of(version)  # [Hz]
         self._has_payload = version >= PAYLOAD_SINCE
         self._wrench = {"raw": "ft_raw_wrench", "builtin": "actual_TCP_force", "external": ""}[settings.own]
         variables = [*VARIABLES, *outputs]

@@ -11,7 +11,7 @@ from typing import Any
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde import wire
-from ur_admittance.robots.rtde.versions import Version
+from ur_admittance.robots.rtde.versions import Version, rate_of
 
 CHUNK = 65536  # [bytes]
 
@@ -28,11 +28,10 @@ class Listener:
         self._socket = socket.create_connection((self.host, wire.PORT), timeout=self.timeout)
         try:
             self._ask(wire.REQUEST_PROTOCOL_VERSION, struct.pack(">H", wire.PROTOCOL_VERSION))
-            major = self.version()[0]
+            self.rate = rate_of(self.version())  # [Hz]
         except BaseException:
             self._socket.close()
             raise
-        self.rate = 500.0 if major > 3 else 125.0  # [Hz]
         return self
 
     def __exit__(self, *_: object) -> None:
