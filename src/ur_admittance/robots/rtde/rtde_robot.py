@@ -21,12 +21,11 @@ from ur_admittance.core.records import AT_REST, STOPPED, Status
 from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel, robot_model
-from ur_admittance.robots.rtde import ended
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.arm_geometry import StandingCheck, geometry
 from ur_admittance.robots.rtde.direct_link import DirectLink
 from ur_admittance.robots.rtde.library_link import LibraryLink
-from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
+from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link, too_late, why_ended
 from ur_admittance.robots.rtde.rtde_checks import check_ready, check_released, unlock_protective_stop
 from ur_admittance.robots.rtde.rtde_clock import Beat, RobotClock
 from ur_admittance.robots.rtde.settings import RtdeSettings, WrenchSource
@@ -297,10 +296,10 @@ class RtdeRobot(Robot):
         """The program has ended. Empty: the robot is asked, by a thread that sets the reason; the loop goes on."""
         limit = 1.0 / self.settings.watchdog_hz
         if self._driving and (silence := time.monotonic() - self._sent_at) > limit:
-            return ended.too_late(silence, limit)
+            return too_late(silence, limit)
 
         def ask(link: Link | None) -> None:
-            reason = ended.why(self.host)
+            reason = why_ended(self.host)
             if self._link is link and not self.reason:
                 self.reason = reason
 
