@@ -4,6 +4,7 @@ parts.txt was measured (python -m benchmarks.parts --write), one kernel per line
 which it is called the types of its arguments,
     f i b  a number or a truth value      =3   that very integer     a2   an array with two dimensions
     3x3    an array inside a record       STATE   a record           STATE[]   an array of records
+    Pose(a2,a1)   a tuple, with its name if it has one
 A list that is not current costs time and nothing else: what is not in it is compiled where it is needed.
 """
 
@@ -16,16 +17,21 @@ from typing import Any
 from numba import from_dtype, types
 
 from ur_admittance.core import known_record, records
+from ur_admittance.core.checks import Finding
 from ur_admittance.core.contact import contact_record
 from ur_admittance.core.law import led_record
+from ur_admittance.core.law.twist import LawStep
 from ur_admittance.core.limits import shapes_record
+from ur_admittance.core.limits.choose import Middle
 from ur_admittance.core.motion import drive_record
+from ur_admittance.core.spatial import Pose
 from ur_admittance.core.wrench import fusion_record
 
 ROOT = "ur_admittance."
 FILE = Path(__file__).with_name("parts.txt")
 CALLED_FROM_PYTHON = {"core.motion.sending.plan_to_rest"}  # in each cycle: by the trajectories over ROS
 FAILED = "!"  # before the name of a part that could not be compiled
+TUPLES = {kind.__name__: kind for kind in (Finding, LawStep, Middle, Pose)}
 SCALARS = {"f": types.float64, "i": types.int64, "b": types.boolean}
 
 
@@ -100,6 +106,9 @@ def argument(code: str) -> Any:
         return types.Array(types.float64, int(code[1:]), "C")
     if code[0].isdigit():
         return types.NestedArray(types.float64, tuple(int(size) for size in code.split("x")))
+    if code.endswith(")"):
+        name, _, inside = code[:-1].partition("(")
+        return types.BaseTuple.from_types([argument(part) for part in inside.split(",")], TUPLES.get(name))
     record = record_types()[code.removesuffix("[]")]
     return types.Array(record, 1, "C") if code.endswith("[]") else record
 
@@ -113,6 +122,9 @@ def code_of(kind: Any) -> str:
         return f"={kind.literal_value}"
     if isinstance(kind, types.NestedArray):
         return "x".join(str(size) for size in kind.shape)
+    if isinstance(kind, types.BaseTuple):
+        name = kind.instance_class.__name__ if hasattr(kind, "instance_class") else ""
+        return f"{name}({','.join(map(code_of, kind))})"
     of_records = isinstance(kind, types.Array) and isinstance(kind.dtype, types.Record)
     for name, record in record_types().items():
         if record == (kind.dtype if of_records else kind):
