@@ -27,7 +27,6 @@ IMPRATIO = (
     100.0  # friction this many times stiffer than the normal direction; at 1 the tool creeps already at a third of mu
 )
 STICTION_DAMPING = 50.0  # [Ns/m] 10 N at mu = 0.2 slip fully from 0.4 mm/s on
-SURFACE = "0.36 0.46 0.52 1"
 PATCH = 0.25  # [m] half size of what is drawn of an endless plane
 
 
@@ -129,7 +128,7 @@ class Environment:
 
     def geoms(self) -> list[str]:
         """MJCF geoms in the frame of the object: origin at the point of contact, base axes."""
-        return [f'<geom name="surface{i}" rgba="{SURFACE}" {shape}/>' for i, shape in enumerate(self._shapes())]
+        return [f'<geom name="surface{i}" {shape}/>' for i, shape in enumerate(self._shapes())]
 
     def _shapes(self) -> list[str]:
         if self.kind == "none":

@@ -50,12 +50,10 @@ class World:
         seed: int = 0,
         physics_dt: float = 0.001,
         gravity: ArrayLike = GRAVITY,
-        look: bool = True,
         second: SecondSensor | None = None,
     ) -> None:
         """physics_dt [s]; gravity [m/s2], base axes. tool, environment, servo, sensor: None: the default of each. seed:
-        of the sensor's noise. look: with the shapes that only a picture needs; without them it is computed faster.
-        second: another force sensor on the same tool."""
+        of the sensor's noise. second: another force sensor on the same tool."""
         self.model = model = robot_model(model)
         self.tool = need_device("tool", tool, Tool)
         self.environment = need_device("environment", environment, Environment)
@@ -66,7 +64,7 @@ class World:
         self.seed, self.physics_dt = seed, physics_dt
         self.gravity = need_vector("gravity", gravity, 3, "m/s2").copy()
         devices = self.tool, self.environment, self.sensor, self.servo
-        self.xml = mjcf.generate(model, *devices, physics_dt, self.gravity, look)
+        self.xml = mjcf.generate(model, *devices, physics_dt, self.gravity)
         self.mj_model = mujoco.MjModel.from_xml_string(self.xml)
         self.mj_data = mujoco.MjData(self.mj_model)
         self._tool_body = self.mj_model.body("tool").id
