@@ -10,7 +10,7 @@ from ur_admittance.page.page import LivePage
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer
 from ur_admittance.runtime.requests import Code
-from ur_admittance.runtime.telemetry.telemetry_writer import TELEMETRY
+from ur_admittance.runtime.telemetry import TELEMETRY
 
 
 @pytest.fixture

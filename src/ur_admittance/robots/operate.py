@@ -16,7 +16,7 @@ from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
 from ur_admittance.runtime.requests import Handler
 from ur_admittance.runtime.robot import Robot
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 
 LOOP_PRIORITY = 50  # SCHED_FIFO; below the kernel's own threads, above everything else
 

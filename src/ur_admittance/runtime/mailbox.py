@@ -131,9 +131,7 @@ def _bind(path: Path, name: str) -> socket.socket:
             except OSError as error:
                 raise UrAdmittanceError(f"the mailbox {path} cannot be used: {error.strerror}") from None
             else:
-                raise UrAdmittanceError(
-                    f"a controller named {name!r} is already running; stop it or choose another name"
-                )
+                raise UrAdmittanceError(registry.already_running(name))
     own = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
     mask = os.umask(0o177)
     try:
