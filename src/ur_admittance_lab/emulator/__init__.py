@@ -15,6 +15,7 @@ The unmodified ur_rtde client and other RTDE clients connect to it as to a robot
     safety.py           stops, power, brakes, speed slider
     urscript/           the robot's language: programs are compiled and executed
     running_program.py  the life of a program: upload, start, pause, end, watchdogs
+    program_kinds.py    which of the two kinds it is
     rtde_control.py     ur_rtde's control program, imitated: command handshake, motion threads
     command_names.py    its commands by their numbers: questions and settings
     motion_commands.py  its commands that move the arm

@@ -13,6 +13,7 @@ from ur_admittance_lab.emulator import primary
 from ur_admittance_lab.emulator.emulated_arm import Arm
 from ur_admittance_lab.emulator.output_values import OutputValues
 from ur_admittance_lab.emulator.program_files import Files
+from ur_admittance_lab.emulator.program_kinds import compiled
 from ur_admittance_lab.emulator.protocol import Version
 from ur_admittance_lab.emulator.running_program import PLAYING, Program
 from ur_admittance_lab.emulator.safety import Safety, StopKind
@@ -51,7 +52,7 @@ class Controller:
         self.arm = Arm(world, self.period, about_tcp=version[0] <= 3)
         self.safety = Safety(self.arm, force_limit, following_limit)
         self.inputs, self.outputs = Inputs(version), Outputs()
-        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self, self.period)
+        self.program = Program(self.arm, self.safety, self.inputs, self.outputs, self, self.period, compiled)
         self.safety.on_stop = self.program.on_safety_stop
         self.safety.log = self.program.log = self.log
         self.program.on_event = self._report_program
