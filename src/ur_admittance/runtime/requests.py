@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.model.frames import is_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.params.names import flatten
+from ur_admittance.params.parameters import flatten
 from ur_admittance.runtime.interfaces import Controller
 
 Handler = Callable[[Controller, Any], str | None]
