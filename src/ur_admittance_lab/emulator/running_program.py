@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from ur_admittance.runtime.braking import Watchdog
 from ur_admittance_lab.emulator.emulated_arm import Arm, Hold
 from ur_admittance_lab.emulator.motion_limits import ProgramError
 from ur_admittance_lab.emulator.motions import Stop
@@ -19,6 +18,27 @@ STOPPED, PLAYING, PAUSED = 1, 2, 4  # runtime_state
 START_CYCLES = 10  # between the upload of a program and its first cycle
 UPLOADS = 100  # of one client that may wait for their turn
 WORDS_PER_S = 50_000  # of a program that are compiled, some 5 us for each: a quarter of the time
+
+
+class Watchdog:
+    """Expires when no command has come for ``limit`` [s]; half a period is granted for rounding."""
+
+    def __init__(self, period: float, limit: float) -> None:
+        self.period, self.limit = period, limit
+        self.silence = 0.0  # [s] since the last command
+
+    def kick(self) -> None:
+        """A command has come."""
+        self.silence = 0.0
+
+    def tick(self) -> bool:
+        """A period has passed; True when the limit is exceeded."""
+        self.silence += self.period
+        return self.expired
+
+    @property
+    def expired(self) -> bool:
+        return self.silence >= self.limit + 0.5 * self.period
 
 
 class Body(Protocol):
