@@ -2,7 +2,7 @@
 
 from ur_admittance.robots.simulated.devices import GRAVITY, FtSensor, Servo, Tool
 from ur_admittance.robots.simulated.environment import Contact, Environment
-from ur_admittance.robots.simulated.hand import Hand, waypoints
+from ur_admittance.robots.simulated.hand import Hand
 from ur_admittance.robots.simulated.second import SecondSensor
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.robots.simulated.world import World
@@ -18,5 +18,4 @@ __all__ = [
     "SimulatedRobot",
     "Tool",
     "World",
-    "waypoints",
 ]
