@@ -21,6 +21,7 @@ from ur_admittance.robots.simulated.devices import need_number, need_vector
 
 Array = NDArray[np.float64]
 Kind = Literal["none", "floor", "wall", "incline", "cylinder", "hole"]
+KINDS = get_args(Kind)
 
 IMPEDANCE = 0.01  # d
 IMPRATIO = (
@@ -54,7 +55,7 @@ class Environment:
             if not condition:
                 raise SimulationError(f"environment.{name} = {getattr(self, name)}{unit}: must be {allowed}.")
 
-        need(self.kind in get_args(Kind), "kind", "", f"one of {', '.join(get_args(Kind))}")
+        need(self.kind in KINDS, "kind", "", f"one of {', '.join(KINDS)}")
         need_number("environment.stiffness", self.stiffness, "N/m", above=True)
         need_number("environment.damping", self.damping, "Ns/m")
         need_number("environment.friction", self.friction)
