@@ -1,4 +1,4 @@
-"""Things to touch: floor, wall, incline, cylinder, a block with a hole; and what the tool feels of them.
+"""Things to touch: floor, wall, incline, cylinder, a block with a hole.
 
 Stiffness is in N/m as one would measure it.
 
@@ -12,7 +12,6 @@ Friction is viscous at first, IMPRATIO * STICTION_DAMPING per slip speed, and th
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -170,33 +169,3 @@ def _box(turn: int, x: tuple[float, float], y: tuple[float, float], z: tuple[flo
         cx, cy, hx, hy = -cy, cx, hy, hx
     size, position = f"{hx} {hy} {(z[1] - z[0]) / 2}", f"{cx} {cy} {(z[0] + z[1]) / 2}"
     return f'type="box" size="{size}" pos="{position}"'
-
-
-@dataclass(frozen=True)
-class Contact:
-    """Where the tool touches, at the last physics step."""
-
-    force: Array  # on the tool, base axes (3,) [N]
-    normal: Array  # out of the surface, weighted by the normal forces (3,); zeros without contact
-    normal_force: float  # [N]
-    penetration: float  # deepest point [m]
-    count: int
-
-
-def contact_on(mj_model: Any, mj_data: Any, tip_geom: int) -> Contact:
-    """All contact points of the tool's tip together."""
-    force, normal, normal_force, penetration = np.zeros(3), np.zeros(3), 0.0, 0.0
-    local = np.zeros(6)
-    for i in range(mj_data.ncon):
-        point = mj_data.contact[i]
-        mujoco.mj_contactForce(mj_model, mj_data, i, local)
-        axes = point.frame.reshape(3, 3)  # rows: normal from the first geom to the second, then the tangents
-        outward = -1.0 if point.geom[0] == tip_geom else 1.0
-        force += outward * (axes.T @ local[:3])
-        normal += outward * local[0] * axes[0]
-        normal_force += float(local[0])
-        penetration = max(penetration, -float(point.dist))
-    length = float(np.linalg.norm(normal))
-    if length > 0.0:
-        normal /= length
-    return Contact(force, normal, normal_force, penetration, int(mj_data.ncon))

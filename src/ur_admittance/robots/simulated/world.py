@@ -1,7 +1,7 @@
 """A UR arm in MuJoCo: commands go in once per control period, readings and the truth come out.
 
 ``world.step(q_command, None, 0.002)`` moves on by one period; ``q``, ``qd``, ``wrench`` are what a robot would report,
-``pose()``, ``external_wrench``, ``contact()`` what only a simulation knows.
+``pose()``, ``external_wrench``, ``contact_wrench`` what only a simulation knows.
 """
 
 import math
@@ -26,7 +26,7 @@ from ur_admittance.robots.simulated.devices import (
     need_vector,
     need_whole,
 )
-from ur_admittance.robots.simulated.environment import Contact, Environment, contact_on
+from ur_admittance.robots.simulated.environment import Environment
 from ur_admittance.robots.simulated.hand import Hand, Path, Profile
 from ur_admittance.robots.simulated.kernels import plant as kernels
 from ur_admittance.robots.simulated.second import SecondSensor
@@ -202,10 +202,6 @@ class World:
             "robot.response_time": self.servo.response_time,
         }
 
-    def contact(self) -> Contact:
-        """Where and how the tool touches, at the last physics step."""
-        return contact_on(self.mj_model, self.mj_data, self._tip_geom)
-
     def tcp_stiffness(self) -> Array:
         """Stiffness of the servoed arm at the TCP against a force along x, y, z, base axes (3,) [N/m].
 
@@ -259,7 +255,6 @@ class World:
         mj = self.mj_model
         normal, along = self.environment.solref(float(mj.body_invweight0[self._tool_body, 0]))
         mj.pair_solref[:], mj.pair_solreffriction[:] = normal, along
-        self._tip_geom = mj.geom("tip").id
 
     def _fill_plant(self) -> None:
         plant, servo, sensor = self._plant, self.servo, self.sensor
