@@ -11,10 +11,9 @@ from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import Clock
 from ur_admittance.runtime.interfaces import Controller, OnTick, Publisher, Stage
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.mailbox import Mailbox
+from ur_admittance.runtime.mailbox import Handler, Mailbox
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.requests import Handler
 from ur_admittance.runtime.robot import Robot
 from ur_admittance.runtime.telemetry import TelemetryWriter
 

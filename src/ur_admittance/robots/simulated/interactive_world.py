@@ -31,7 +31,7 @@ from ur_admittance.robots.simulated.environment import KINDS, Environment
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.robots.simulated.world import World
 from ur_admittance.runtime.interfaces import Controller
-from ur_admittance.runtime.requests import Handler
+from ur_admittance.runtime.mailbox import Handler
 
 Array = NDArray[np.float64]
 
