@@ -183,8 +183,7 @@ def reader_killed(folder: Path) -> Row:
     child = live_child(name, log, duration=5.0)
     _wait_until_fast(name, child)
     watching = (
-        "import time; from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader\n"
-        f"r = TelemetryReader({name!r})\n"
+        f"import time; from ur_admittance.runtime.telemetry import TelemetryReader\nr = TelemetryReader({name!r})\n"
     )
     reader = subprocess.Popen([sys.executable, "-c", watching + "while True: r.drain(); time.sleep(0.01)"])
     time.sleep(0.5)
@@ -221,7 +220,7 @@ def disk_full(folder: Path) -> Row:
 
 def of_live(name: str, fault: str) -> Row:
     """A row from a controller that still runs: was there an effect?"""
-    from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+    from ur_admittance.runtime.telemetry import TelemetryReader
 
     with TelemetryReader(name) as reader:
         last = reader.latest()
@@ -233,7 +232,7 @@ def of_live(name: str, fault: str) -> Row:
 
 def _wait_until_fast(name: str, child: subprocess.Popen) -> None:
     from ur_admittance.errors import UrAdmittanceError
-    from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+    from ur_admittance.runtime.telemetry import TelemetryReader
 
     end = time.monotonic() + 120.0
     while time.monotonic() < end and child.poll() is None:

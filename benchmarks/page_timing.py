@@ -120,7 +120,7 @@ def drive(url: str) -> None:
         sys.path.insert(0, str(Path(__file__).parents[1] / "scripts"))
         from make_screenshots import on_screen
 
-        from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+        from ur_admittance.runtime.telemetry import TelemetryReader
 
         with TelemetryReader(NAME) as reader:
             sys.stdout.write("dragging\n")

@@ -32,7 +32,7 @@ APPROACH = 0.1  # [s] before the touch from which the arm is followed
 def unavoidable(case: Case, trace: Trace, first: int, unknown: float | None = None) -> float:
     """Largest force [N] in the sensor after the touch in row ``first``, of a controller that knows of the touch from
     the first sample that can show it, or ``unknown`` [s] after it."""
-    model, world, period = robot_model(case.robot), case.world(look=False), case.script.period
+    model, world, period = robot_model(case.robot), case.world(), case.script.period
     M = np.zeros((6, 6))
     mujoco.mj_fullM(world.mj_model, world.mj_data, M)
     _, _, records, *_ = world.engine(period)

@@ -25,7 +25,7 @@ from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
 from ur_admittance.runtime.mailbox import send
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 
 ASSETS = Path(__file__).parents[1] / "docs" / "assets"
 SIZE, SLOW = {"width": 1400, "height": 860}, 4.0  # times as long as in reality

@@ -16,7 +16,7 @@ import ur_admittance_lab as lab
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.recording.replay import replay
 from ur_admittance.robots.simulated import FtSensor, Servo
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 
 pytestmark = pytest.mark.timeout(220)  # a changed core is compiled anew by the first run
 ROOT = Path(__file__).resolve().parents[1]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.robots.simulated.hand import Path, waypoints
+from ur_admittance.robots.simulated.hand import Path
 from ur_admittance_lab.scenarios.in_contact import OVER_TABLE
-from ur_admittance_lab.scenarios.stage import Setup, Stage
+from ur_admittance_lab.scenarios.stage import Setup, Stage, waypoints
 
 Array = NDArray[np.float64]
 

@@ -18,7 +18,7 @@ from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
 from ur_admittance.runtime.interfaces import LOOP
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 
 
 def cost(action: Callable[[], Any], repeats: int = 7) -> float:

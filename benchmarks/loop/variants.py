@@ -22,7 +22,7 @@ from ur_admittance.model import robot_model
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.realtime import realtime
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 from ur_admittance_lab.null_robot import NullRobot
 
 NAME = "measured"
@@ -69,7 +69,7 @@ def _read_socket(channel: socket.socket, stop: Any) -> None:
 
 
 def _read_ring(stop: Any) -> None:
-    from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+    from ur_admittance.runtime.telemetry import TelemetryReader
 
     with TelemetryReader(NAME) as reader:
         while not stop.is_set():

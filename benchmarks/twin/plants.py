@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.model import robot_model
-from ur_admittance.robots.simulated import Environment, FtSensor, Servo, Tool, waypoints
+from ur_admittance.robots.simulated import Environment, FtSensor, Servo, Tool
 from ur_admittance_lab.scenarios.in_contact import pressing
-from ur_admittance_lab.scenarios.stage import Setup, Stage
+from ur_admittance_lab.scenarios.stage import Setup, Stage, waypoints
 
 Array = NDArray[np.float64]
 

@@ -28,7 +28,7 @@ from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.mailbox import Mailbox
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import Distribution, LoopReport
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 from ur_admittance_lab.null_robot import NullRobot
 
 Array = NDArray[np.float64]

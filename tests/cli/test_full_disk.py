@@ -19,7 +19,7 @@ from ur_admittance.cli.status_line import lines
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.recording.log import read_log
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 
 ROOM = 100_000  # [bytes]
 

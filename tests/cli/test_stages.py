@@ -16,7 +16,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
 from ur_admittance.runtime.named_stages import build_stages
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 
 
 @pytest.fixture

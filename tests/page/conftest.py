@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.runtime.mailbox import send
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 
 SOURCE = str(Path(__file__).parents[2] / "src")
 START_S = 240.0  # the very first run compiles

@@ -8,7 +8,7 @@ from ur_admittance import page as dashboard
 from ur_admittance.core.records import Status
 from ur_admittance.model import robot_model
 from ur_admittance.runtime.mailbox import send
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 
 pytestmark = pytest.mark.timeout(300)
 

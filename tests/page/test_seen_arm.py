@@ -8,9 +8,8 @@ from ur_admittance.page.camera import CAMERA
 from ur_admittance.page.loop_link import Seen
 from ur_admittance.page.page import LivePage
 from ur_admittance.params import Parameters
-from ur_admittance.runtime.mailbox import Answer
-from ur_admittance.runtime.requests import Code
-from ur_admittance.runtime.telemetry.telemetry_writer import TELEMETRY
+from ur_admittance.runtime.mailbox import Answer, Code
+from ur_admittance.runtime.telemetry import TELEMETRY
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from .test_driver_rules import JOINTS, MODEL, PERIOD_NS, T0, ZERO, message, poin
 
 @pytest.fixture(scope="module")
 def world():
-    return World(MODEL, Tool(mass=0.0, com=(0.0, 0.0, 0.0), tcp=(0.0, 0.0, 0.0)), look=False)
+    return World(MODEL, Tool(mass=0.0, com=(0.0, 0.0, 0.0), tcp=(0.0, 0.0, 0.0)))
 
 
 @pytest.fixture

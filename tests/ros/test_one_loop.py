@@ -15,7 +15,7 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
 from ur_admittance.recording.why import why
 from ur_admittance.runtime.mailbox import send
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 
 pytest.importorskip("rclpy")
 

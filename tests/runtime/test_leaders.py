@@ -6,7 +6,7 @@ from tests.runtime.stages import DT, InFront, Watch
 
 from ur_admittance.core.leader import Leader
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.requests import apply_reference, apply_request
+from ur_admittance.runtime.mailbox import apply_reference, apply_request
 from ur_admittance_lab.null_robot import NullRobot
 
 

@@ -15,8 +15,7 @@ from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.mailbox import MAX_MESSAGE_BYTES, Answer, Mailbox, send
-from ur_admittance.runtime.requests import Code
+from ur_admittance.runtime.mailbox import MAX_MESSAGE_BYTES, Answer, Code, Mailbox, send
 
 
 @pytest.fixture
@@ -212,7 +211,7 @@ _JSON = st.recursive(
 )
 def test_no_message_ever_raises(content, garbage):
     mailbox = Mailbox.__new__(Mailbox)
-    from ur_admittance.runtime.requests import HANDLERS
+    from ur_admittance.runtime.mailbox import HANDLERS
 
     mailbox.handlers = dict(HANDLERS)
 

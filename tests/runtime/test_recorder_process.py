@@ -15,8 +15,7 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.recorder import RecorderProcess
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter, warn
+from ur_admittance.runtime.telemetry import TelemetryReader, TelemetryWriter, warn
 
 
 @pytest.mark.realtime
@@ -78,7 +77,7 @@ from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance_lab.null_robot import NullRobot
 from ur_admittance.recording.recorder import RecorderProcess
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 controller = AdmittanceController(robot_model("ur5e"))
 controller.configure()
 telemetry = TelemetryWriter(sys.argv[1], model="ur5e", rate=500.0)

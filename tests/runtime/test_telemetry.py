@@ -17,8 +17,7 @@ from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.interfaces import LOOP
 from ur_admittance.runtime.loop import run
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryReader, TelemetryWriter
 
 
 def publish(writer, controller, count):
@@ -112,7 +111,7 @@ def test_a_second_controller_of_the_same_name_is_refused(name):
 def test_what_a_killed_controller_left_behind_is_replaced(name, child, controller, eventually):
     code = """
 import sys, time
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 writer = TelemetryWriter(sys.argv[1])
 print("ready", flush=True)
 time.sleep(60)
@@ -138,9 +137,7 @@ time.sleep(60)
 
 def test_a_reader_that_ends_does_not_take_the_memory_with_it(name, controller):
     """What multiprocessing.shared_memory does before Python 3.13."""
-    code = (
-        "import sys; from ur_admittance.runtime.telemetry import telemetry_reader as t\nt.TelemetryReader(sys.argv[1])"
-    )
+    code = "import sys; from ur_admittance.runtime import telemetry as t\nt.TelemetryReader(sys.argv[1])"
     with TelemetryWriter(name) as writer:
         done = subprocess.run(
             [sys.executable, "-c", code, name], capture_output=True, text=True, timeout=60, check=True
@@ -173,7 +170,7 @@ STRESS = """
 import sys, time, numpy as np
 from ur_admittance.core.records import *
 from ur_admittance.runtime.interfaces import LOOP
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 class Controller:
     parameters = {}
     reason = "stress"
@@ -230,7 +227,7 @@ def test_a_torn_record_would_be_noticed(name, controller):
 
 SLOW_READER = """
 import sys, time
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 reader = TelemetryReader(sys.argv[1])
 reader.drain()
 print("ready", flush=True)

@@ -25,7 +25,7 @@ from ur_admittance.core.records import Limit, Mode, Status
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params.own_motion import own_motion
 from ur_admittance.runtime.registry import DEFAULT_NAME
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 
 REFRESH_S = 0.25
 COLOURS = {Mode.ACTIVE: "green", Mode.INACTIVE: "blue", Mode.STOPPING: "yellow", Mode.FAULT: "red"}

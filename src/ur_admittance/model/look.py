@@ -1,5 +1,5 @@
 """What an arm looks like: drums around the joints, tubes between them, coloured lids; no meshes needed. Drawn by the
-simulation, by the page and in generated URDF.
+page and in generated URDF.
 
 The radii come from the distance between the first two wrist joints, which grows with the joint size in every UR type.
 """

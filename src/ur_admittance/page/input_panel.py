@@ -18,8 +18,7 @@ from ur_admittance.page.knobs import Tuner, build, table_knobs, workspace_knobs
 from ur_admittance.page.surroundings import SurroundingsTab, home_pose
 from ur_admittance.page.viser_internals import STOP_KEY
 from ur_admittance.params import Parameters
-from ur_admittance.runtime.mailbox import Answer
-from ur_admittance.runtime.requests import Code
+from ur_admittance.runtime.mailbox import Answer, Code
 
 REQUESTS = {"Activate": "activate", "Hold still": "deactivate"}
 REPAIRS = {"Retreat": "retreat", "Reset fault": "reset_fault", "Zero sensor": "zero_ft_sensor"}

@@ -13,9 +13,8 @@ import numpy as np
 
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
-from ur_admittance.runtime.mailbox import Answer, send
-from ur_admittance.runtime.requests import Code
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.mailbox import Answer, Code, send
+from ur_admittance.runtime.telemetry import TelemetryReader
 
 OnAnswer = Callable[[Answer], None]
 

@@ -23,7 +23,7 @@ from ur_admittance.page.marks import Marks, Touched
 from ur_admittance.page.plots import Plots, speed_limits
 from ur_admittance.page.status_view import absent_html, status_html
 from ur_admittance.page.viser_internals import document, guarded_server
-from ur_admittance.runtime.requests import Code
+from ur_admittance.runtime.mailbox import Code
 
 FRAME_S = 1.0 / 30.0
 IDLE_S = 0.2  # nobody looks

@@ -6,6 +6,7 @@ from ur_admittance.core.records import Frame, Integrator
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params import sentences
+from ur_admittance.params.fields import Group
 from ur_admittance.params.parameters import Parameters
 from ur_admittance.params.relations import at_probe
 from ur_admittance.params.shapes import fill_shapes
@@ -33,9 +34,14 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
     _contact(record, parameters)
     _motion_limits(record, parameters)
     fill_shapes(record["shapes"], parameters, model)
-    for name in type(parameters.safety).model_fields:
-        record[name] = getattr(parameters.safety, name)
+    _copy(record, parameters.safety, *type(parameters.safety).model_fields)
     record["following_time"] = following_time(parameters)
+
+
+def _copy(record: np.void, group: Group, *names: str) -> None:
+    """What is called the same in both and needs no conversion."""
+    for name in names:
+        record[name] = getattr(group, name)
 
 
 def _has_ur_elbow(model: RobotModel) -> bool:
@@ -126,15 +132,10 @@ def _law(record: np.void, p: Parameters) -> None:
     record["integrator"] = Integrator[law.integrator.upper()]
     record["mass"] = internal_mass(p)
     record["damping"] = law.effective_damping
-    record["stiffness"] = law.stiffness
     record["enabled"] = law.enabled_axes
-    record["force_axes"] = law.force_axes
-    record["desired_wrench"] = law.desired_wrench
-    record["desired_wrench_rate"] = law.desired_wrench_rate
-    record["bias_time"] = law.bias_time
-    record["bias_limit"] = law.bias_limit
     record["engagement_time"] = law.stiffness_engagement_time
-    record["drift_reset_threshold"] = law.drift_reset_threshold
+    _copy(record, law, "stiffness", "force_axes", "desired_wrench", "desired_wrench_rate", "bias_time", "bias_limit")
+    _copy(record, law, "drift_reset_threshold", "travel_damping", "travel_speed")
     record["tracking_gain"] = p.tracking.velocity_gain
 
 
@@ -169,15 +170,11 @@ def _contact(record: np.void, p: Parameters) -> None:
     record["response_time"] = p.robot.response_time
     record["sensor_delay"] = p.sensor.delay
     record["loop_delay"] = loop_delay(p)
-    record["stabilizer"] = p.contact.stabilizer
+    _copy(record, p.contact, "stabilizer", "approach_speed", "normal_time")
     record["contact_ratio"] = p.contact.ratio
     record["max_contact_damping"] = p.contact.max_damping
     record["contact_threshold"] = p.contact.threshold
-    record["approach_speed"] = p.contact.approach_speed
     record["contact_friction"] = p.contact.friction
-    record["normal_time"] = p.contact.normal_time
-    record["travel_damping"] = p.admittance.travel_damping
-    record["travel_speed"] = p.admittance.travel_speed
     for i, region in enumerate((p.region_1, p.region_2, p.region_3)):
         used = region.min is not None or region.max is not None
         record["region_min"][i] = _given_or(region.min, np.full(3, -np.inf))

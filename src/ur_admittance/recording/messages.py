@@ -10,7 +10,7 @@ from mcap_ros2._dynamic import serialize_dynamic  # the encoder itself: the libr
 from numpy.typing import NDArray
 
 from ur_admittance.core.records import Limit, Mode, Status
-from ur_admittance.params.names import flatten
+from ur_admittance.params.parameters import flatten
 
 Message = dict[str, Any]
 Bytes = NDArray[np.uint8]

@@ -26,8 +26,7 @@ from ur_admittance.errors import LogError, UrAdmittanceError, sentence_of
 from ur_admittance.recording.log_writer import TICK, LogWriter, check_new
 from ur_admittance.runtime.interfaces import LOOP, MAX_PERIOD_S, Controller
 from ur_admittance.runtime.realtime import leave_the_loop_alone
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
-from ur_admittance.runtime.telemetry.telemetry_writer import STATE_AT, TelemetryWriter, as_json, parts_of, warn
+from ur_admittance.runtime.telemetry import STATE_AT, TelemetryReader, TelemetryWriter, as_json, parts_of, warn
 
 DRAIN_S = 0.05  # the ring holds 4 s: the recorder may be held up for that long without a loss
 SYNC_S = 1.0  # a power cut loses no more than about this

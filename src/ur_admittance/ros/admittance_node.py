@@ -39,8 +39,8 @@ from ur_admittance.ros.monitor import StateTopic, state_of
 from ur_admittance.ros.node_run import offer, run, say
 from ur_admittance.ros.parameters import PREFIX, Option, SchemaParameters, option_value
 from ur_admittance.ros.sensor_watch import SensorWatch
+from ur_admittance.runtime.mailbox import ACTIVATIONS, apply_request
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.requests import ACTIVATIONS, apply_request
 
 STATE_PERIOD_S = 0.2
 LONGEST_NAME = 40  # of a controller (runtime/registry.py)

@@ -19,9 +19,9 @@ from ur_admittance.ros.monitor import Monitor
 from ur_admittance.ros.node_run import saying_unless_ended
 from ur_admittance.ros.reference_topics import References
 from ur_admittance.runtime.interfaces import Stage
+from ur_admittance.runtime.mailbox import Handler
 from ur_admittance.runtime.named_stages import build_stages
 from ur_admittance.runtime.realtime import whole_process
-from ur_admittance.runtime.requests import Handler
 
 ACTIVATION_S, ASK_AGAIN_S = 0.5, 0.1
 SEEN_S = 2.0  # in which an arm is seen at rest for half a second

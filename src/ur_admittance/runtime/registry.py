@@ -52,6 +52,26 @@ def check_free(name: str) -> None:
         raise UrAdmittanceError(already_running(name))
 
 
+def take_name(unfinished: Path, path: Path, name: str) -> None:
+    """A complete file appears under its path, unless a running process has that already."""
+    for _ in range(3):  # others may clean up, or start, at the same moment
+        try:
+            os.link(unfinished, path)
+            return
+        except FileExistsError:
+            pass
+        try:
+            old = os.open(path, os.O_RDWR)
+        except FileNotFoundError:
+            continue
+        owned = is_owned(old)
+        os.close(old)
+        if owned:
+            break
+        path.unlink(missing_ok=True)
+    raise UrAdmittanceError(already_running(name))
+
+
 def own(descriptor: int) -> bool:
     """Mark an open file as ours until this process ends, however it ends."""
     try:

@@ -20,32 +20,20 @@ from ur_admittance.core.motion.sending import send_shaped
 from ur_admittance.core.records import COMMAND, STANDSTILL, STOPPED, Mode, new
 from ur_admittance.core.views import record_bytes, scalar, vector, whole
 from ur_admittance.errors import ParameterError, sentence_of
+from ur_admittance.runtime import kernels
 from ur_admittance.runtime.interfaces import Controller, Stage, StageError
-from ur_admittance.runtime.kernels import (
-    ALLOWED,
-    AWAY,
-    NOT_FINITE,
-    OUTSIDE,
-    TOO_FAR,
-    TOO_FAST,
-    TOOL_TOO_FAST,
-    TOOL_TURNS,
-    begins_anew,
-    check_sent,
-    remember,
-)
 
 ACTIVE = int(Mode.ACTIVE)
 SETTLING = 0.5  # [s] for the stages to come to rest after the tick has; a jerk-limited stop of 25 rad/s2 takes 0.1 s
 
 WRONG = {
-    NOT_FINITE: "its joints are not finite",
-    AWAY: "joint {0:.0f} is {1:.3g} rad from the command of the law, at most {2:.3g} is allowed",
-    TOO_FAST: "joint {0:.0f} moves at {1:.3g} rad/s, at most {2:.3g} is allowed",
-    TOO_FAR: "joint {0:.0f} is {1:.3g} rad from where it was a cycle ago, at most {2:.3g} is allowed",
-    OUTSIDE: "joint {0:.0f} is {1:.3g} rad beyond its limit",
-    TOOL_TOO_FAST: "the tool moves at {1:.3g} m/s, at most {2:.3g} is allowed",
-    TOOL_TURNS: "the tool turns at {1:.3g} rad/s, at most {2:.3g} is allowed",
+    kernels.NOT_FINITE: "its joints are not finite",
+    kernels.AWAY: "joint {0:.0f} is {1:.3g} rad from the command of the law, at most {2:.3g} is allowed",
+    kernels.TOO_FAST: "joint {0:.0f} moves at {1:.3g} rad/s, at most {2:.3g} is allowed",
+    kernels.TOO_FAR: "joint {0:.0f} is {1:.3g} rad from where it was a cycle ago, at most {2:.3g} is allowed",
+    kernels.OUTSIDE: "joint {0:.0f} is {1:.3g} rad beyond its limit",
+    kernels.TOOL_TOO_FAST: "the tool moves at {1:.3g} m/s, at most {2:.3g} is allowed",
+    kernels.TOOL_TURNS: "the tool turns at {1:.3g} rad/s, at most {2:.3g} is allowed",
 }
 
 
@@ -72,12 +60,12 @@ class Stages:
         self._records = [whole(r) for r in (controller.params, controller.state, controller.command, self._shaped)]
         self._to_send = [*self._records[:2], whole(controller.sample), whole(self.sent)]
         self._last_law, self._last = np.full(6, np.nan), [np.zeros(6) for _ in self.behind]  # angles; none yet
-        self._allowed, self._age, self._evidence = np.zeros((2, ALLOWED)), np.zeros(1), np.zeros(3)
+        self._allowed, self._age, self._evidence = np.zeros((2, kernels.ALLOWED)), np.zeros(1), np.zeros(3)
         self._unrest, self._distance = 0.0, 0.0  # [s] of motion since the tick stands still; from its angles [rad]
         if self.behind:
-            load(begins_anew, *self._records[1:3], self._last_law)
-            load(remember, self._records[0], self._records[2], 0.0, self._allowed, self._age)
-            load(check_sent, *self._records, self._last_law, True, self._allowed, self._evidence)
+            load(kernels.begins_anew, *self._records[1:3], self._last_law)
+            load(kernels.remember, self._records[0], self._records[2], 0.0, self._allowed, self._age)
+            load(kernels.check_sent, *self._records, self._last_law, True, self._allowed, self._evidence)
             load(send_shaped, *self._to_send)
 
     def lead(self) -> None:
@@ -115,16 +103,16 @@ class Stages:
             return
         moving = not self.stand_still()
         self._copy[:] = self._source
-        anew = begins_anew(*self._records[1:3], self._last_law)
+        anew = kernels.begins_anew(*self._records[1:3], self._last_law)
         if anew and moving and self._mode[0] == ACTIVE:
             anew = False  # activated while a stage is still coming to rest: it goes on from there
-        remember(self._records[0], self._records[2], float(self._dt[0]), self._allowed, self._age)
+        kernels.remember(self._records[0], self._records[2], float(self._dt[0]), self._allowed, self._age)
         for (name, stage), last in zip(self.behind, self._last, strict=True):
             with _blamed(name):
                 if anew:
                     stage.start(self._controller, self._shaped)
                 self._update(name, stage)
-                wrong = check_sent(*self._records, last, anew, self._allowed, self._evidence)
+                wrong = kernels.check_sent(*self._records, last, anew, self._allowed, self._evidence)
                 if wrong:
                     raise StageError(WRONG[wrong].format(*self._evidence))
                 step = 0.0 if anew else float(np.abs(self.q - last).max())

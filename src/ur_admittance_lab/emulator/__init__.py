@@ -15,10 +15,12 @@ The unmodified ur_rtde client and other RTDE clients connect to it as to a robot
     safety.py           stops, power, brakes, speed slider
     urscript/           the robot's language: programs are compiled and executed
     running_program.py  the life of a program: upload, start, pause, end, watchdogs
+    program_kinds.py    which of the two kinds it is
     rtde_control.py     ur_rtde's control program, imitated: command handshake, motion threads
     command_names.py    its commands by their numbers: questions and settings
     motion_commands.py  its commands that move the arm
-    emulated_controller.py  one control cycle of the box
+    control_box.py      arm, program and safety in one box
+    emulated_controller.py  one control cycle of the box, and what it reports
     program_files.py    the robot's disk: programs to load, saved logs
     dashboard.py        dashboard commands
     emulator_console.py commands that play the world around the robot

@@ -5,82 +5,76 @@ freedrive are not published in detail, so an imitation would prove nothing about
 """
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ur_admittance_lab.emulator import motion_commands as motion
 from ur_admittance_lab.emulator.motion_limits import ProgramError
 from ur_admittance_lab.emulator.motions import joints_for
+from ur_admittance_lab.emulator.rtde_control import Commands, RtdeControl
 from ur_admittance_lab.emulator.safety import StopKind
 from ur_admittance_lab.emulator.ur_frames import transformed
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.rtde_control import RtdeControl
-
-RealTime = Callable[["RtdeControl"], None]
-Blocking = Callable[["RtdeControl"], Iterator[None] | None]
 
 SLOWEST_WATCHDOG_HZ = 0.1
 
 
-def step_time(p: "RtdeControl") -> None:
+def step_time(p: RtdeControl) -> None:
     p.outputs.doubles[p.offset] = p.period
 
 
-def flange_pose(p: "RtdeControl") -> None:
+def flange_pose(p: RtdeControl) -> None:
     p.write_doubles(p.arm.actual.flange_pose())
 
 
-def zero_ft_sensor(p: "RtdeControl") -> None:
+def zero_ft_sensor(p: RtdeControl) -> None:
     p.arm.zero_ft_sensor()
 
 
-def set_payload(p: "RtdeControl") -> None:
+def set_payload(p: RtdeControl) -> None:
     mass, *cog = p.doubles(0, 4)
     p.arm.set_payload(mass, cog if any(cog) else None)
 
 
-def set_target_payload(p: "RtdeControl") -> None:
+def set_target_payload(p: RtdeControl) -> None:
     numbers = p.doubles(0, 10)
     p.arm.set_payload(numbers[0], numbers[1:4])
     p.arm.payload_inertia = np.array(numbers[4:])
 
 
-def set_tcp(p: "RtdeControl") -> None:
+def set_tcp(p: RtdeControl) -> None:
     p.arm.set_tcp(p.vector(0))
 
 
-def get_tcp(p: "RtdeControl") -> None:
+def get_tcp(p: RtdeControl) -> None:
     p.write_doubles(p.arm.actual.tcp)
 
 
-def set_watchdog(p: "RtdeControl") -> None:
+def set_watchdog(p: RtdeControl) -> None:
     p.watch(max(p.double(0), SLOWEST_WATCHDOG_HZ))
 
 
-def trigger_protective_stop(p: "RtdeControl") -> None:
+def trigger_protective_stop(p: RtdeControl) -> None:
     p.safety.trip(StopKind.PROTECTIVE, "asked for by the program")
 
 
-def inverse_kinematics(p: "RtdeControl") -> None:
+def inverse_kinematics(p: RtdeControl) -> None:
     """The angles for a pose, near the arm or near those that are given."""
     near = p.vector(6) if p.integer(0) == 30 else p.arm.q_set
     p.write_doubles(joints_for(p.arm, p.vector(0), near))
 
 
-def has_inverse(p: "RtdeControl") -> None:
+def has_inverse(p: RtdeControl) -> None:
     near = p.vector(6) if p.integer(0) == 61 else p.arm.q_set
     p.write_integer(1, int(p.arm.commanded.reach(p.vector(0), near) is not None))
 
 
-def forward_kinematics(p: "RtdeControl") -> None:
+def forward_kinematics(p: RtdeControl) -> None:
     """Of the arm as it stands, or for given angles and TCP."""
     k = p.arm.actual
     p.write_doubles(k.tcp_pose() if p.integer(0) == 43 else k.tcp_pose_at(p.vector(0), p.vector(6)))
 
 
-def within_limits(p: "RtdeControl") -> None:
+def within_limits(p: RtdeControl) -> None:
     q: np.ndarray | None = p.vector(0)
     if p.integer(0) == 36:
         q = p.arm.commanded.reach(p.vector(0), p.arm.q_set)
@@ -89,15 +83,15 @@ def within_limits(p: "RtdeControl") -> None:
     p.write_integer(1, int(inside))
 
 
-def pose_trans(p: "RtdeControl") -> None:
+def pose_trans(p: RtdeControl) -> None:
     p.write_doubles(transformed(p.vector(0), p.vector(6)))
 
 
-def is_steady(p: "RtdeControl") -> None:
+def is_steady(p: RtdeControl) -> None:
     p.write_integer(1, int(p.arm.standing))
 
 
-def refused(p: "RtdeControl") -> None:
+def refused(p: RtdeControl) -> None:
     number = p.integer(0)
     raise ProgramError(f"{NOT_EMULATED.get(number, f'command {number}')} is not emulated")
 
@@ -136,7 +130,7 @@ NOT_EMULATED = {  # by the names of URScript
     71: "get_jacobian_time_derivative",
 }
 
-REAL_TIME: dict[int, RealTime] = {
+REAL_TIME = {
     9: motion.speed_j,
     10: motion.speed_l,
     11: motion.servo_j,
@@ -146,7 +140,7 @@ REAL_TIME: dict[int, RealTime] = {
     **dict.fromkeys((6, 25, 27, 38, 66, 67, 68, 69, 70, 71), refused),
 }
 
-BLOCKING: dict[int, Blocking] = {  # any other number: refused
+BLOCKING: dict[int, Callable[[RtdeControl], Iterator[None] | None]] = {
     **dict.fromkeys((1, 2, 3, 4), motion.move),
     8: zero_ft_sensor,
     **dict.fromkeys((15, 16), motion.speed_stop),
@@ -164,3 +158,5 @@ BLOCKING: dict[int, Blocking] = {  # any other number: refused
     **dict.fromkeys((60, 61), has_inverse),
     65: set_target_payload,
 }
+
+COMMANDS = Commands(REAL_TIME, BLOCKING, refused)

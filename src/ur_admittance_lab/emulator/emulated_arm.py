@@ -5,14 +5,31 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.robots.simulated import World
 from ur_admittance_lab.emulator.emulated_kinematics import Kinematics, cross
-from ur_admittance_lab.emulator.motion_limits import check_payload, check_tcp
-from ur_admittance_lab.emulator.motions import Hold, Motion
+from ur_admittance_lab.emulator.motion_limits import Cause, check_payload, check_tcp
 from ur_admittance_lab.emulator.ur_frames import turned
 
 Array = NDArray[np.float64]
 
 STANDSTILL = 2e-3  # [rad/s] of the measured joints
 ZERO_TIME = 0.05  # [s] over which zeroing averages
+
+
+class Motion:
+    """What the arm is told to do (motions.py): one cycle moves its set-point on."""
+
+    scaled = True  # by the speed slider
+    done = False
+    problem: Cause | None = None  # why a robot would not go on with it: a protective stop
+
+    def advance(self, arm: "Arm", dt: float) -> None:
+        raise NotImplementedError
+
+
+class Hold(Motion):
+    scaled, done = False, True
+
+    def advance(self, arm: "Arm", dt: float) -> None:
+        arm.qd_set[:] = 0.0
 
 
 class Arm:

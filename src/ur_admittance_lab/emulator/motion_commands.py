@@ -1,20 +1,17 @@
 """The motion commands of the control program. A blocking one that takes time is a generator: one step per cycle."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ur_admittance_lab.emulator.motions import Motion, ServoJ, SpeedJ, SpeedL, joints_for, planned
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.rtde_control import RtdeControl
-
+from ur_admittance_lab.emulator.emulated_arm import Motion
+from ur_admittance_lab.emulator.motions import ServoJ, SpeedJ, SpeedL, joints_for, planned
+from ur_admittance_lab.emulator.rtde_control import RtdeControl
 
 # -- streamed -------------------------------------------------------------------------------------------------------
 
 
-def speed_j(p: "RtdeControl") -> None:
+def speed_j(p: RtdeControl) -> None:
     p.linear_stop = False
     qd, acceleration = p.vector(0), p.double(6)
     if isinstance(p.arm.motion, SpeedJ) and p.thread == "speed":
@@ -23,7 +20,7 @@ def speed_j(p: "RtdeControl") -> None:
         p.drive("speed", SpeedJ(qd, acceleration))
 
 
-def speed_l(p: "RtdeControl") -> None:
+def speed_l(p: RtdeControl) -> None:
     p.linear_stop = True
     twist, acceleration = p.vector(0), p.double(6)
     if isinstance(p.arm.motion, SpeedL) and p.thread == "speed":
@@ -32,15 +29,15 @@ def speed_l(p: "RtdeControl") -> None:
         p.drive("speed", SpeedL(twist, acceleration))
 
 
-def servo_j(p: "RtdeControl") -> None:
+def servo_j(p: RtdeControl) -> None:
     _servo(p, p.vector(0))
 
 
-def servo_l(p: "RtdeControl") -> None:
+def servo_l(p: RtdeControl) -> None:
     _servo(p, joints_for(p.arm, p.vector(0), p.arm.q_set))
 
 
-def _servo(p: "RtdeControl", q: np.ndarray) -> None:
+def _servo(p: RtdeControl, q: np.ndarray) -> None:
     lookahead = p.double(9)
     if isinstance(p.arm.motion, ServoJ) and p.thread == "servo":
         p.arm.motion.q, p.arm.motion.lookahead = q, lookahead
@@ -51,7 +48,7 @@ def _servo(p: "RtdeControl", q: np.ndarray) -> None:
 # -- to an end ------------------------------------------------------------------------------------------------------
 
 
-def move(p: "RtdeControl") -> Iterator[None] | None:
+def move(p: RtdeControl) -> Iterator[None] | None:
     """moveJ, moveJ_IK, moveL, moveL_FK."""
     number, target, speed, acceleration = p.integer(0), p.vector(0), p.double(6), p.double(7)
     if number == 2:
@@ -67,19 +64,19 @@ def move(p: "RtdeControl") -> Iterator[None] | None:
     return None
 
 
-def _to_its_end(p: "RtdeControl", motion: Motion) -> Iterator[None]:
+def _to_its_end(p: RtdeControl, motion: Motion) -> Iterator[None]:
     p.progress(0)
     p.arm.start(motion)
     yield from p.until_standing()
     p.progress(None)
 
 
-def speed_stop(p: "RtdeControl") -> Iterator[None]:
+def speed_stop(p: RtdeControl) -> Iterator[None]:
     p.halt(p.double(0))
     return p.until_standing()
 
 
-def stop_move(p: "RtdeControl") -> Iterator[None] | None:
+def stop_move(p: RtdeControl) -> Iterator[None] | None:
     p.halt(p.double(0))
     p.progress(None)
     return None if p.integer(1) else p.until_standing()

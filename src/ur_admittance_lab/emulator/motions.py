@@ -5,30 +5,18 @@ slider stretches time as it does on the robot; stops are never stretched.
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.runtime.braking import slow_down
+from ur_admittance_lab.emulator.emulated_arm import Arm, Motion
 from ur_admittance_lab.emulator.motion_limits import PATH_CHECK, SINGULARITY, Cause, ProgramError, check_joints
 from ur_admittance_lab.emulator.ur_frames import matrix_of, vector_of
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.emulated_arm import Arm
 
 Array = NDArray[np.float64]
 
 SERVO_ACCELERATION = 40.0  # [rad/s2] the arm's own limit for a servoj step
-
-
-class Motion:
-    scaled = True  # by the speed slider
-    done = False
-    problem: Cause | None = None  # why a robot would not go on with it: a protective stop
-
-    def advance(self, arm: "Arm", dt: float) -> None:
-        raise NotImplementedError
 
 
 def _ramp(now: Array, wanted: Array, largest: float) -> Array:
@@ -38,13 +26,6 @@ def _ramp(now: Array, wanted: Array, largest: float) -> Array:
     return wanted.copy() if size <= largest else now + step * (largest / size)
 
 
-class Hold(Motion):
-    scaled, done = False, True
-
-    def advance(self, arm: "Arm", dt: float) -> None:
-        arm.qd_set[:] = 0.0
-
-
 @dataclass
 class SpeedJ(Motion):
     """speedj(qd, a): the leading axis accelerates with ``acceleration`` [rad/s2]; then holds that speed."""
@@ -52,7 +33,7 @@ class SpeedJ(Motion):
     qd: Array
     acceleration: float
 
-    def advance(self, arm: "Arm", dt: float) -> None:
+    def advance(self, arm: Arm, dt: float) -> None:
         arm.qd_set[:] = _ramp(arm.qd_set, self.qd, self.acceleration * dt)
         arm.q_set += arm.qd_set * dt
 
@@ -65,7 +46,7 @@ class SpeedL(Motion):
     acceleration: float
     now: Array | None = None  # the twist that the arm is told; None: not begun
 
-    def advance(self, arm: "Arm", dt: float) -> None:
+    def advance(self, arm: Arm, dt: float) -> None:
         before = arm.commanded.tcp_speed(arm.qd_set) if self.now is None else self.now
         self.now = _ramp(before, self.twist, self.acceleration * dt)
         arm.qd_set[:] = arm.commanded.joint_speed(self.now)
@@ -83,7 +64,7 @@ class ServoJ(Motion):
     q: Array
     lookahead: float = 0.1
 
-    def advance(self, arm: "Arm", dt: float) -> None:
+    def advance(self, arm: Arm, dt: float) -> None:
         wanted = (self.q - arm.q_set) / max(self.lookahead, arm.period)
         if (np.abs(wanted) > arm.model.velocity).any():
             i = int(np.argmax(np.abs(wanted) / arm.model.velocity))
@@ -102,7 +83,7 @@ class Stop(Motion):
     deceleration: float  # [rad/s2] of the fastest joint
     scaled = False
 
-    def advance(self, arm: "Arm", dt: float) -> None:
+    def advance(self, arm: Arm, dt: float) -> None:
         slow_down(arm.qd_set, self.deceleration * dt)
         arm.q_set += arm.qd_set * dt
         self.done = not arm.qd_set.any()
@@ -137,15 +118,15 @@ class Move(Motion):
     def __post_init__(self) -> None:
         self._t, self._distance = 0.0, -1.0  # [s], [m or rad]; not begun
 
-    def begin(self, arm: "Arm") -> float:
+    def begin(self, arm: Arm) -> float:
         """Remember the start; returns the distance that speed and acceleration refer to."""
         raise NotImplementedError
 
-    def at(self, arm: "Arm", share: float) -> Array | None:
+    def at(self, arm: Arm, share: float) -> Array | None:
         """Joint angles after a share 0..1 of the path; None: the arm cannot go there."""
         raise NotImplementedError
 
-    def advance(self, arm: "Arm", dt: float) -> None:
+    def advance(self, arm: Arm, dt: float) -> None:
         if self._distance < 0.0:
             self._distance = self.begin(arm)
         self._t += dt
@@ -162,30 +143,30 @@ class Move(Motion):
 class MoveJ(Move):
     """movej(q, a, v): straight line in joint space; speed and acceleration of the leading axis."""
 
-    def begin(self, arm: "Arm") -> float:
+    def begin(self, arm: Arm) -> float:
         self._start = arm.q_set.copy()
         return float(np.abs(self.target - self._start).max())
 
-    def at(self, arm: "Arm", share: float) -> Array | None:
+    def at(self, arm: Arm, share: float) -> Array | None:
         return np.asarray(self._start + share * (self.target - self._start))
 
 
 class MoveL(Move):
     """movel(pose, a, v): straight line of the TCP, rotation about a fixed axis."""
 
-    def begin(self, arm: "Arm") -> float:
+    def begin(self, arm: Arm) -> float:
         start = arm.commanded.tcp_pose()
         self._p, self._R = start[:3], matrix_of(start[3:])
         self._line = self.target[:3] - self._p
         self._turn = vector_of(matrix_of(self.target[3:]) @ self._R.T)
         return max(float(np.linalg.norm(self._line)), 0.1 * float(np.linalg.norm(self._turn)))
 
-    def at(self, arm: "Arm", share: float) -> Array | None:
+    def at(self, arm: Arm, share: float) -> Array | None:
         turned = vector_of(matrix_of(share * self._turn) @ self._R)
         return arm.commanded.inverse(np.concatenate([self._p + share * self._line, turned]), arm.q_set)
 
 
-def planned(arm: "Arm", kind: str, target: Array, speed: float, acceleration: float) -> Move:
+def planned(arm: Arm, kind: str, target: Array, speed: float, acceleration: float) -> Move:
     """The move of movej ("j": joint angles) or movel ("l": pose of the TCP); ProgramError where the arm cannot go."""
     if not (speed > 0.0 and acceleration > 0.0):
         raise ProgramError(f"move{kind}: speed {speed:g} and acceleration {acceleration:g}: must be > 0")
@@ -196,7 +177,7 @@ def planned(arm: "Arm", kind: str, target: Array, speed: float, acceleration: fl
     return MoveL(target, speed, acceleration)
 
 
-def joints_for(arm: "Arm", pose: Array, near: Array) -> Array:
+def joints_for(arm: Arm, pose: Array, near: Array) -> Array:
     """Joint angles that give the TCP this UR pose; ProgramError when it is out of reach."""
     q = arm.commanded.reach(pose, near)
     if q is None:

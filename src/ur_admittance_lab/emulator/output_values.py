@@ -4,18 +4,16 @@
 """
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import mujoco
 import numpy as np
 
+from ur_admittance_lab.emulator.control_box import ControlBox
 from ur_admittance_lab.emulator.running_program import PLAYING
 from ur_admittance_lab.emulator.safety import MODE_IDLE, MODE_POWER_OFF, MODE_RUNNING
 from ur_admittance_lab.emulator.ur_frames import turned
 from ur_admittance_lab.emulator.variables import FREE_BITS, OUTPUTS, REGISTERS
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.emulated_controller import Controller
 
 ELBOW = 2  # index of the joint
 TORQUE_CONSTANT = 12.0  # [Nm/A] motor and gear, all joints; assumed
@@ -40,7 +38,7 @@ CONSTANTS: dict[str, Any] = {
 class OutputValues:
     """values[name] -> the present value of an RTDE output; computed when asked for."""
 
-    def __init__(self, box: "Controller") -> None:
+    def __init__(self, box: ControlBox) -> None:
         zero: dict[str, Any] = {"VECTOR6D": [0.0] * 6, "VECTOR3D": [0.0] * 3, "VECTOR6INT32": [0] * 6}
         self._plain: dict[str, Any] = {name: zero.get(variable.kind, 0) for name, variable in OUTPUTS.items()}
         self._plain |= CONSTANTS
@@ -51,7 +49,7 @@ class OutputValues:
         return self._plain[name] if getter is None else getter()
 
 
-def _state(box: "Controller") -> dict[str, Callable[[], Any]]:
+def _state(box: ControlBox) -> dict[str, Callable[[], Any]]:
     safety, program = box.safety, box.program
     return {
         "timestamp": lambda: box.time,
@@ -78,7 +76,7 @@ def _state(box: "Controller") -> dict[str, Callable[[], Any]]:
     }
 
 
-def _motion(box: "Controller") -> dict[str, Callable[[], Any]]:
+def _motion(box: ControlBox) -> dict[str, Callable[[], Any]]:
     arm = box.arm
     world = arm.world
 
@@ -124,7 +122,7 @@ def _motion(box: "Controller") -> dict[str, Callable[[], Any]]:
     }
 
 
-def _registers(box: "Controller") -> dict[str, Callable[[], Any]]:
+def _registers(box: ControlBox) -> dict[str, Callable[[], Any]]:
     """Outputs of the program, and inputs of clients, which can be read back."""
     integers, doubles, bits = box.outputs.integers, box.outputs.doubles, box.outputs.booleans
     inputs = box.inputs.values
@@ -146,7 +144,7 @@ def _packed(bits: Sequence[bool]) -> int:
     return sum(1 << i for i, bit in enumerate(bits) if bit)
 
 
-def _force(box: "Controller") -> float:
+def _force(box: ControlBox) -> float:
     return float(np.linalg.norm(box.arm.tcp_force[:3]))
 
 
@@ -155,7 +153,7 @@ def _ur(vector: np.ndarray) -> list[float]:
     return [float(x) for x in turned(vector)]
 
 
-def _elbow(box: "Controller") -> tuple[list[float], list[float]]:
+def _elbow(box: ControlBox) -> tuple[list[float], list[float]]:
     """Position and velocity of the elbow joint."""
     world = box.arm.world
     rotations, positions = box.arm.model.frames(world.q)
@@ -164,7 +162,7 @@ def _elbow(box: "Controller") -> tuple[list[float], list[float]]:
     return _ur(elbow), _ur(sum(speeds, np.zeros(3)))
 
 
-def _momentum(box: "Controller") -> float:
+def _momentum(box: ControlBox) -> float:
     """Size of the linear momentum of arm and tool [kg m/s]."""
     model, data = box.arm.world.mj_model, box.arm.world.mj_data
     mujoco.mj_subtreeVel(model, data)

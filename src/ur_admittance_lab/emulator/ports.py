@@ -234,7 +234,7 @@ class SecondaryConnection(ScriptConnection):
             self._read_only = True  # until it is opened again
         age = self.box.tick - self._born
         if age % round(self.box.rate / primary.RATE_HZ) == 1 and self.can_send():
-            self.out += primary.state(self.box, first=age == 1)
+            self.out += primary.state(self.box, self.box.values, first=age == 1)
 
 
 class PrimaryConnection(SecondaryConnection):

@@ -9,17 +9,15 @@ library reads it.
 import math
 import struct
 import zlib
-from typing import TYPE_CHECKING
 
 from ur_admittance.model import RobotModel
 from ur_admittance.model.dh import DenavitHartenberg
+from ur_admittance_lab.emulator.control_box import ControlBox
 from ur_admittance_lab.emulator.geometry import denavit_hartenberg
+from ur_admittance_lab.emulator.output_values import OutputValues
 from ur_admittance_lab.emulator.protocol import is_polyscope_x
 from ur_admittance_lab.emulator.running_program import PAUSED, PLAYING
 from ur_admittance_lab.emulator.safety import MODE_POWER_OFF, StopKind
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.emulated_controller import Controller
 
 RATE_HZ = 10.0
 STATE, MESSAGE = 16, 20  # types of packages
@@ -48,50 +46,50 @@ def _part(kind: int, layout: str, *values: object) -> bytes:
 # messages
 
 
-def message(box: "Controller", kind: int, content: bytes) -> bytes:
+def message(box: ControlBox, kind: int, content: bytes) -> bytes:
     return package(MESSAGE, struct.pack(">QbB", int(box.time * 1e6), SOURCE, kind) + content)
 
 
-def version(box: "Controller") -> bytes:
+def version(box: ControlBox) -> bytes:
     major, minor, bugfix = box.version
     name = b"URControl"
     return message(box, VERSION, struct.pack(">b9sBBii", len(name), name, major, minor, bugfix, 0) + b"emulator")
 
 
-def text(box: "Controller", words: str) -> bytes:
+def text(box: ControlBox, words: str) -> bytes:
     return message(box, TEXT, words.encode())
 
 
-def key(box: "Controller", title: str, words: str) -> bytes:
+def key(box: ControlBox, title: str, words: str) -> bytes:
     """``PROGRAM_XXX_STARTED``, ``PROGRAM_XXX_STOPPED`` with the name of the program."""
     return message(box, KEY, struct.pack(">iiB", 0, 0, len(title)) + title.encode() + words.encode())
 
 
-def error(box: "Controller", code: int, level: int, words: str, argument: int = 0) -> bytes:
+def error(box: ControlBox, code: int, level: int, words: str, argument: int = 0) -> bytes:
     return message(box, ERROR, struct.pack(">iiiII", code, argument, level, 0, 0) + words.encode())
 
 
-def safety_mode(box: "Controller") -> bytes:
+def safety_mode(box: ControlBox) -> bytes:
     return message(box, SAFETY_MODE, struct.pack(">iiBII", 0, 0, box.safety.stop.value[0], 0, 0))
 
 
-def runtime_exception(box: "Controller", line: int, column: int, words: str) -> bytes:
+def runtime_exception(box: ControlBox, line: int, column: int, words: str) -> bytes:
     return message(box, RUNTIME_EXCEPTION, struct.pack(">ii", line, column) + words.encode())
 
 
 # state
 
 
-def state(box: "Controller", first: bool) -> bytes:
-    """A state package; ``first``: with what never changes, geometry and limits."""
-    parts = _modes(box) + _joints(box) + _tool(box) + _masterboard(box) + _cartesian(box)
+def state(box: ControlBox, v: OutputValues, first: bool) -> bytes:
+    """A state package; ``first``: with what never changes, geometry and limits. v: of the box."""
+    parts = _modes(box, v) + _joints(v) + _tool(v) + _masterboard(box, v) + _cartesian(v)
     if first:
         geometry = denavit_hartenberg(box.arm.model)
         parts += _kinematics(geometry) + _configuration(box, geometry)
     return package(STATE, parts)
 
 
-def _modes(box: "Controller") -> bytes:
+def _modes(box: ControlBox, v: OutputValues) -> bytes:
     safety, runtime = box.safety, box.program.runtime_state
     flags = (
         True,  # a robot is connected
@@ -102,27 +100,24 @@ def _modes(box: "Controller") -> bytes:
         runtime == PLAYING,
         runtime == PAUSED,
     )
-    scaling = box.values["speed_scaling"]
-    numbers = safety.robot_mode, 0, safety.fraction, scaling, 1.0, 0
+    numbers = safety.robot_mode, 0, safety.fraction, v["speed_scaling"], 1.0, 0
     return _part(MODES, "Q7?BBdddB", int(box.time * 1e6), *flags, *numbers)
 
 
-def _joints(box: "Controller") -> bytes:
+def _joints(v: OutputValues) -> bytes:
     names = "actual_q", "target_q", "actual_qd", "actual_current", "actual_joint_voltage", "joint_temperatures"
-    rows = zip(*(box.values[name] for name in (*names, "joint_temperatures", "joint_mode")), strict=True)
+    rows = zip(*(v[name] for name in (*names, "joint_temperatures", "joint_mode")), strict=True)
     return _part(JOINTS, "dddffffB" * 6, *(value for row in rows for value in row))
 
 
-def _tool(box: "Controller") -> bytes:
-    v = box.values
+def _tool(v: OutputValues) -> bytes:
     types = v["tool_analog_input_types"]
     analog = types & 1, types >> 1 & 1, v["tool_analog_input0"], v["tool_analog_input1"]
     power = v["actual_robot_voltage"], v["tool_output_voltage"], v["tool_output_current"], v["tool_temperature"]
     return _part(TOOL, "BBddfBffB", *analog, *power, v["tool_mode"])
 
 
-def _masterboard(box: "Controller") -> bytes:
-    v = box.values
+def _masterboard(box: ControlBox, v: OutputValues) -> bytes:
     types = v["analog_io_types"]
     analog_in = types & 1, types >> 1 & 1, v["standard_analog_input0"], v["standard_analog_input1"]
     analog_out = types >> 2 & 1, types >> 3 & 1, v["standard_analog_output0"], v["standard_analog_output1"]
@@ -132,8 +127,8 @@ def _masterboard(box: "Controller") -> bytes:
     return _part(MASTERBOARD, "IIBBddBBddffffB??IB?B", *digital, *analog_in, *analog_out, *power, *mode, 0, 0, False, 0)
 
 
-def _cartesian(box: "Controller") -> bytes:
-    return _part(CARTESIAN, "12d", *box.values["actual_TCP_pose"], *box.values["tcp_offset"])
+def _cartesian(v: OutputValues) -> bytes:
+    return _part(CARTESIAN, "12d", *v["actual_TCP_pose"], *v["tcp_offset"])
 
 
 def _kinematics(geometry: DenavitHartenberg) -> bytes:
@@ -143,7 +138,7 @@ def _kinematics(geometry: DenavitHartenberg) -> bytes:
     return _part(KINEMATICS, "6I24dI", *checksums, *theta, *a, *d, *alpha, 0)
 
 
-def _configuration(box: "Controller", geometry: DenavitHartenberg) -> bytes:
+def _configuration(box: ControlBox, geometry: DenavitHartenberg) -> bytes:
     model = box.arm.model
     limits = [x for low, high in zip(model.lower, model.upper, strict=True) for x in (_finite(low), _finite(high))]
     motion = [x for speed in model.velocity for x in (float(speed), MAX_JOINT_ACCELERATION)]

@@ -10,17 +10,15 @@ Registers may be shifted by 24 (the range for external clients).
 
 import math
 import re
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ur_admittance_lab.emulator import command_names as commands
+from ur_admittance_lab.emulator.emulated_arm import Hold, Motion
 from ur_admittance_lab.emulator.motion_limits import ProgramError
-from ur_admittance_lab.emulator.motions import Hold, Motion, Stop
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.running_program import Program
+from ur_admittance_lab.emulator.motions import Stop
+from ur_admittance_lab.emulator.running_program import Program
 
 READY, DONE = 1, 2  # output integer register 0
 NO_COMMAND, STOP_SCRIPT = 0, 255
@@ -32,11 +30,19 @@ def is_rtde_control(text: str) -> bool:
     return "rtde_cmd()" in text and "signal_ready" in text
 
 
+class Commands(NamedTuple):
+    """By their numbers (command_names.py). A blocking one that takes time gives its steps, one per cycle."""
+
+    real_time: Mapping[int, Callable[["RtdeControl"], None]]
+    blocking: Mapping[int, Callable[["RtdeControl"], Iterator[None] | None]]
+    unknown: Callable[["RtdeControl"], None]  # any other number
+
+
 class RtdeControl:
     name = "rtde_control"
 
-    def __init__(self, program: "Program", text: str) -> None:
-        self.program = program
+    def __init__(self, program: Program, text: str, commands: Commands) -> None:
+        self.program, self._commands = program, commands
         self.arm, self.safety, self.inputs, self.outputs = program.arm, program.safety, program.inputs, program.outputs
         self.period, self.log = program.period, program.log
         offset = OFFSET.search(text)
@@ -79,8 +85,8 @@ class RtdeControl:
                 self.write_integer(0, DONE)
             return True
         number = self.integer(0)
-        if number in commands.REAL_TIME:
-            commands.REAL_TIME[number](self)
+        if number in self._commands.real_time:
+            self._commands.real_time[number](self)
             self.write_integer(0, READY)
         elif number == NO_COMMAND:
             self.executing = False
@@ -89,7 +95,7 @@ class RtdeControl:
             return False
         elif not self.executing:
             self.executing = True
-            self.job = commands.BLOCKING.get(number, commands.refused)(self)
+            self.job = self._commands.blocking.get(number, self._commands.unknown)(self)
             if self.job is None:
                 self.write_integer(0, DONE)
         return True

@@ -1,27 +1,44 @@
 """The life of a program on the controller: uploaded, started, paused, ended; its watchdogs.
 
-A program is URScript that is executed (urscript/), or ur_rtde's control program, which is recognised and imitated
-(rtde_control.py). A secondary program (``sec``) runs beside it, within one control cycle.
+What kinds of program there are says ``program_kinds.py``. A secondary one (``sec``) runs beside the program, within one
+control cycle.
 """
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple, Protocol
 
-from ur_admittance.runtime.braking import Watchdog
-from ur_admittance_lab.emulator.emulated_arm import Arm
+from ur_admittance_lab.emulator.emulated_arm import Arm, Hold
 from ur_admittance_lab.emulator.motion_limits import ProgramError
-from ur_admittance_lab.emulator.motions import Hold, Stop
-from ur_admittance_lab.emulator.rtde_control import RtdeControl, is_rtde_control
+from ur_admittance_lab.emulator.motions import Stop
 from ur_admittance_lab.emulator.safety import PROGRAM_STOP_DECELERATION, Safety, StopKind
-from ur_admittance_lab.emulator.urscript.interpreter import ScriptRun
 from ur_admittance_lab.emulator.variables import Inputs, Outputs
 
 STOPPED, PLAYING, PAUSED = 1, 2, 4  # runtime_state
 START_CYCLES = 10  # between the upload of a program and its first cycle
 UPLOADS = 100  # of one client that may wait for their turn
-LONGEST = 1 << 16  # [characters] of a script that is executed
 WORDS_PER_S = 50_000  # of a program that are compiled, some 5 us for each: a quarter of the time
+
+
+class Watchdog:
+    """Expires when no command has come for ``limit`` [s]; half a period is granted for rounding."""
+
+    def __init__(self, period: float, limit: float) -> None:
+        self.period, self.limit = period, limit
+        self.silence = 0.0  # [s] since the last command
+
+    def kick(self) -> None:
+        """A command has come."""
+        self.silence = 0.0
+
+    def tick(self) -> bool:
+        """A period has passed; True when the limit is exceeded."""
+        self.silence += self.period
+        return self.expired
+
+    @property
+    def expired(self) -> bool:
+        return self.silence >= self.limit + 0.5 * self.period
 
 
 class Body(Protocol):
@@ -50,19 +67,29 @@ class Upload(NamedTuple):
     text: str
     sender: str | None  # IP address; None: from the disk
 
+    @property
+    def secondary(self) -> bool:
+        return self.text.split(maxsplit=1)[:1] == ["sec"]
+
+
+# Makes of an upload what runs, or raises ProgramError; yields how many words it has read, now and then.
+Compile = Callable[["Program", Upload], Generator[int, None, Body]]
+
 
 class Program:
     def __init__(
-        self, arm: Arm, safety: Safety, inputs: Inputs, outputs: Outputs, io: InputsOutputs, period: float
+        self,
+        arm: Arm,
+        safety: Safety,
+        inputs: Inputs,
+        outputs: Outputs,
+        io: InputsOutputs,
+        period: float,
+        compiled: Compile,
     ) -> None:
-        self.arm, self.safety, self.inputs, self.outputs, self.io, self.period = (
-            arm,
-            safety,
-            inputs,
-            outputs,
-            io,
-            period,
-        )
+        self.arm, self.safety, self.io = arm, safety, io
+        self.inputs, self.outputs = inputs, outputs
+        self.period, self._compiled = period, compiled
         self.runtime_state = STOPPED
         self.body: Body | None = None
         self.watchdogs: dict[str, tuple[Watchdog, str]] = {}  # by input variable; what to do when it expires
@@ -96,15 +123,15 @@ class Program:
     def upload(self, text: str, client: object = None, sender: str | None = None) -> None:
         """A complete program arrived: it starts in one of the next cycles. Clients take turns: one that sends many
         delays its own."""
-        secondary = _is_secondary(text)
+        upload = Upload(text, sender)
         if not self.safety.remote_control:
             self.log("script", "program refused: the robot is in local control")
-        elif not secondary and not self.safety.can_move:
+        elif not upload.secondary and not self.safety.can_move:
             self.log("script", "program refused: the arm is stopped or without power")
         elif len(waiting := self._waiting.setdefault(client, deque())) >= UPLOADS:
             self.log("script", f"program refused: {UPLOADS} programs of this client wait already")
         else:
-            waiting.append(Upload(text, sender))
+            waiting.append(upload)
 
     def _next(self) -> Upload:
         client = next(iter(self._waiting))
@@ -116,25 +143,17 @@ class Program:
 
     def _load(self, upload: Upload) -> Iterator[int]:
         """The program replaces the one that runs, unless it does not compile. A secondary one runs at once."""
-        text, secondary = upload.text, _is_secondary(upload.text)
-        body: Body
         try:
-            if is_rtde_control(text) and not secondary:
-                body = RtdeControl(self, text)
-            elif len(text) > LONGEST:
-                raise ProgramError(f"a program of {len(text)} characters: must be at most {LONGEST}")
-            else:
-                body = ScriptRun(self, secondary, upload.sender)
-                yield from body.load(text)
+            body = yield from self._compiled(self, upload)
         except ProgramError as error:
             self.tell("compile error", str(error), error.line, error.column)
             return
-        if secondary:
+        if upload.secondary:
             self._run_secondary(body)
             return
         self._stop("replaced by an upload", quiet=True)
         self.body, self._starting = body, START_CYCLES
-        self.log("script", f"program {body.name}, {len(text)} bytes")
+        self.log("script", f"program {body.name}, {len(upload.text)} bytes")
 
     def _run_secondary(self, run: Body) -> None:
         try:
@@ -261,7 +280,3 @@ class Program:
             place = f" (line {error.line})" if error.line else ""
             self.on_event("runtime error", str(error), error.line, error.column)
             self._stop(f"runtime error: {error}{place}")
-
-
-def _is_secondary(text: str) -> bool:
-    return text.split(maxsplit=1)[:1] == ["sec"]

@@ -54,10 +54,10 @@ class Case:
         given.kind("case: script", self.script, Script, "a Script", SimulationError)
         given.kind("case: parameters", self.parameters, Parameters, "Parameters", SimulationError)
 
-    def world(self, look: bool = True) -> World:
-        """The world at the start. look=False: without the shapes that only a picture needs; the same bits, faster."""
+    def world(self) -> World:
+        """The world at the start."""
         devices = (self.tool, self.environment, self.servo, self.sensor)
-        world = World(robot_model(self.robot), *devices, self.seed, gravity=self.parameters.gravity, look=look)
+        world = World(robot_model(self.robot), *devices, self.seed, gravity=self.parameters.gravity)
         world.reset(self.q)
         return world
 
@@ -130,7 +130,7 @@ def run_case(case: Case) -> Trace:
     """One episode in compiled code: the bits of the control loop with a simulated arm (record_case does the same)."""
     sets, rows = parameter_sets(case)
     period = case.script.period
-    world = case.world(look=False)
+    world = case.world()
     params, states = sets[:1].copy(), new(STATE)
     arms = new_arm(world.model, period, "position")
     samples, commands = new(SAMPLE, len(rows)), new(COMMAND, len(rows))

@@ -7,10 +7,9 @@ from numpy.typing import NDArray
 
 from ur_admittance.core.law.admittance import step
 from ur_admittance.params import Parameters
-from ur_admittance.robots.simulated.hand import waypoints
 from ur_admittance_lab.episodes import Trace
 from ur_admittance_lab.scenarios.outcome import Curve, Metric, Outcome, best_lag, rms, settling_time
-from ur_admittance_lab.scenarios.stage import Setup, Stage
+from ur_admittance_lab.scenarios.stage import Setup, Stage, waypoints
 
 Array = NDArray[np.float64]
 

@@ -10,6 +10,7 @@ from ur_admittance.errors import SimulationError
 from ur_admittance.robots.simulated import Environment
 from ur_admittance_lab.scenarios.outcome import Metric, Outcome, rms, settling_time
 from ur_admittance_lab.scenarios.stage import Setup, Stage
+from ur_admittance_lab.true_contact import contact_of
 
 Array = NDArray[np.float64]
 
@@ -94,7 +95,7 @@ def surface(setup: Setup) -> Outcome:
     def slide(s: Stage, t: float) -> None:
         v = speed * min(1.0, t / 0.3)  # nobody starts at full speed
         s.controller.set_reference_twist([v, 0.0, 0.0, 0.0, 0.0, 0.0])
-        normal.append(s.world.contact().normal_force)
+        normal.append(contact_of(s.world).normal_force)
 
     stage.run(length / speed, slide)
     end = stage.time

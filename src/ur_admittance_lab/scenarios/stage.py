@@ -1,7 +1,7 @@
 """A stage for a scenario: world, controller and robot in lock-step, with everything that happened kept as a trace."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.control import AdmittanceController
+from ur_admittance.errors import SimulationError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.robots.simulated import Environment, FtSensor, SecondSensor, Servo, Tool, World
 from ur_admittance.robots.simulated.devices import NOISE, SERVO, STEADY_HAND
+from ur_admittance.robots.simulated.hand import Path as HandPath
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.runtime.interfaces import Publisher
 from ur_admittance.runtime.loop import Loop
@@ -126,3 +128,20 @@ class Stage:
                 self._recorder.close()
         trace = self._kept.trace(self.period, self.parameters, (self.time - 0.02) / wall)
         return replace(trace, recording_problem=self._recorder.problem if self._recorder is not None else "")
+
+
+def waypoints(times: Sequence[float], displacements: ArrayLike) -> HandPath:
+    """A path through displacements (n, 6) at the given times [s], at rest at each (minimum jerk between them)."""
+    t, x = np.asarray(times, dtype=float), np.asarray(displacements, dtype=float)
+    if x.shape != (len(t), 6) or np.any(np.diff(t) <= 0.0):
+        raise SimulationError(f"waypoints: {len(t)} rising times need displacements ({len(t)}, 6), not {x.shape}.")
+
+    def path(time: float) -> Array:
+        i = int(np.clip(np.searchsorted(t, time) - 1, 0, max(len(t) - 2, 0)))
+        if len(t) == 1:
+            return np.array(x[0])
+        s = float(np.clip((time - t[i]) / (t[i + 1] - t[i]), 0.0, 1.0))
+        blend = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
+        return np.asarray(x[i] + blend * (x[i + 1] - x[i]))
+
+    return path

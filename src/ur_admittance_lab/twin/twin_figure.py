@@ -55,7 +55,7 @@ def compare(twin: Twin, stretch: Stretch) -> Comparison:
     deflection, force = {MEASURED: measured - commanded}, {MEASURED: stretch.wrench[:n, :3]}
     quiet = FtSensor(delay=twin.sensor().delay)  # one's own noise beside the recorded one shows nothing
     for name, servo, sensor in ((USUAL, USUAL_SERVO, FtSensor()), (TWIN, twin.servo(), quiet)):
-        world = World(twin.model, twin.tool(), None, servo, sensor, look=False)
+        world = World(twin.model, twin.tool(), None, servo, sensor)
         q, felt = _replayed(world, stretch, pushes, n)
         simulated = _tcp(stretch, q, lever)
         offset = (measured - simulated).mean(axis=0)  # a wrong payload or bias: not a matter of the twin

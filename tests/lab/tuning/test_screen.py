@@ -16,7 +16,7 @@ TASK = Press(Knowledge(robots=("ur3e", "ur5e", "ur20")))
 @pytest.mark.parametrize("index", range(3))
 def test_stiffness_of_the_arm_is_that_of_the_physics(index):
     case = TASK.case(0, FRESH, index)
-    assert arm_of(case).stiffness == pytest.approx(case.world(look=False).tcp_stiffness()[2], rel=1e-6)
+    assert arm_of(case).stiffness == pytest.approx(case.world().tcp_stiffness()[2], rel=1e-6)
 
 
 def test_presets_are_worth_a_simulation_and_plain_admittance_is_not():

@@ -72,8 +72,7 @@ def test_a_joint_that_nothing_loads_keeps_its_usual_stiffness_and_says_so(work: 
 
 
 def test_a_hand_that_leads_all_the_time_hides_the_mass_of_the_tool(folder: Path) -> None:
-    from ur_admittance.robots.simulated import waypoints
-    from ur_admittance_lab.scenarios.stage import Setup, Stage
+    from ur_admittance_lab.scenarios.stage import Setup, Stage, waypoints
 
     log = folder / "led.mcap"
     stage = Stage(Setup(log=log))

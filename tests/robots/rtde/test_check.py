@@ -11,7 +11,7 @@ from ur_admittance.robots.rtde import doctor
 from ur_admittance.robots.rtde.doctor import examine
 from ur_admittance.robots.rtde.rtde_checks import check_ready
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
-from ur_admittance.runtime.telemetry.telemetry_writer import TelemetryWriter
+from ur_admittance.runtime.telemetry import TelemetryWriter
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 

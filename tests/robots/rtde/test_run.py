@@ -14,7 +14,7 @@ from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.robots.rtde import link
 from ur_admittance.runtime.mailbox import send
-from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+from ur_admittance.runtime.telemetry import TelemetryReader
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 

@@ -6,6 +6,7 @@ import pytest
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import robot_model
 from ur_admittance.robots.simulated import Environment, Servo, Tool, World
+from ur_admittance_lab.true_contact import contact_of
 
 PERIOD = 0.002
 WEIGHT = 9.80665  # of the default tool, 1 kg
@@ -67,7 +68,7 @@ def test_planes_give_way_by_force_over_stiffness(environment: Environment, stiff
     force = sensed_force(world) @ environment.normal
     assert force > 4.0
     assert force / penetration == pytest.approx(stiffness, rel=0.02)
-    contact = world.contact()
+    contact = contact_of(world)
     np.testing.assert_allclose(contact.normal, environment.normal, atol=1e-6)
     assert contact.penetration == pytest.approx(penetration, rel=0.01)
     np.testing.assert_allclose(contact.force, sensed_force(world), atol=0.05)
@@ -90,7 +91,7 @@ def test_cylinder_gives_way_along_its_radius(stiffness: float, offset: float) ->
     force = sensed_force(world) @ radial / distance
     assert force > 3.0
     assert force / penetration == pytest.approx(stiffness, rel=0.05)
-    np.testing.assert_allclose(world.contact().normal, radial / distance, atol=1e-3)
+    np.testing.assert_allclose(contact_of(world).normal, radial / distance, atol=1e-3)
 
 
 PEG = Tool(shape="peg", radius=0.01, peg_length=0.06)
@@ -196,7 +197,7 @@ def test_environment_can_stand_at_a_point_of_the_base_frame() -> None:
     world = make(Environment.floor(1e4, at=(0.0, 0.0, 0.2)))
     move(world, np.array([0.0, 0.0, -(tip(world)[2] - world.tool.radius - 0.2) - 0.001]), 1.0)
     settle(world)
-    assert world.contact().count == 1
+    assert contact_of(world).count == 1
     assert sensed_force(world)[2] > 3.0
 
 
@@ -204,7 +205,7 @@ def test_reset_places_the_surface_before_the_new_start() -> None:
     world = make(Environment.floor(1e4, gap=0.005))
     q = world.model.home + np.array([0.3, 0.1, 0.1, -0.2, 0.0, 0.0])
     world.reset(q)
-    assert world.contact().count == 0
+    assert contact_of(world).count == 0
     move(world, np.array([0.0, 0.0, -0.006]), 0.5)
     settle(world)
     assert sensed_force(world)[2] > 3.0

@@ -16,9 +16,9 @@ from ur_admittance.robots.rtde.arm_geometry import ALLOWED, GROSS, apart
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.robots.rtde.tool import check_parameters
 from ur_admittance.runtime.interfaces import OnTick
+from ur_admittance.runtime.mailbox import ACTIVATIONS, UNLOCK, apply_request
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.requests import ACTIVATIONS, UNLOCK, apply_request
 
 LOOK_TIME = 3.0  # [s] in which an arm is seen at rest for half a second
 UNSEEN = "the arm was not seen at rest for half a second, with a reading that does not leap"

@@ -1,15 +1,14 @@
 """The built-in physics: a UR arm in MuJoCo with servo, wrist sensor, things to touch and a hand that pushes."""
 
 from ur_admittance.robots.simulated.devices import GRAVITY, FtSensor, Servo, Tool
-from ur_admittance.robots.simulated.environment import Contact, Environment
-from ur_admittance.robots.simulated.hand import Hand, waypoints
+from ur_admittance.robots.simulated.environment import Environment
+from ur_admittance.robots.simulated.hand import Hand
 from ur_admittance.robots.simulated.second import SecondSensor
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.robots.simulated.world import World
 
 __all__ = [
     "GRAVITY",
-    "Contact",
     "Environment",
     "FtSensor",
     "Hand",
@@ -18,5 +17,4 @@ __all__ = [
     "SimulatedRobot",
     "Tool",
     "World",
-    "waypoints",
 ]

@@ -1,4 +1,4 @@
-"""Things to touch: floor, wall, incline, cylinder, a block with a hole; and what the tool feels of them.
+"""Things to touch: floor, wall, incline, cylinder, a block with a hole.
 
 Stiffness is in N/m as one would measure it.
 
@@ -12,7 +12,6 @@ Friction is viscous at first, IMPRATIO * STICTION_DAMPING per slip speed, and th
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
-import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
@@ -21,13 +20,13 @@ from ur_admittance.robots.simulated.devices import need_number, need_vector
 
 Array = NDArray[np.float64]
 Kind = Literal["none", "floor", "wall", "incline", "cylinder", "hole"]
+KINDS = get_args(Kind)
 
 IMPEDANCE = 0.01  # d
 IMPRATIO = (
     100.0  # friction this many times stiffer than the normal direction; at 1 the tool creeps already at a third of mu
 )
 STICTION_DAMPING = 50.0  # [Ns/m] 10 N at mu = 0.2 slip fully from 0.4 mm/s on
-SURFACE = "0.36 0.46 0.52 1"
 PATCH = 0.25  # [m] half size of what is drawn of an endless plane
 
 
@@ -55,7 +54,7 @@ class Environment:
             if not condition:
                 raise SimulationError(f"environment.{name} = {getattr(self, name)}{unit}: must be {allowed}.")
 
-        need(self.kind in get_args(Kind), "kind", "", f"one of {', '.join(get_args(Kind))}")
+        need(self.kind in KINDS, "kind", "", f"one of {', '.join(KINDS)}")
         need_number("environment.stiffness", self.stiffness, "N/m", above=True)
         need_number("environment.damping", self.damping, "Ns/m")
         need_number("environment.friction", self.friction)
@@ -129,7 +128,7 @@ class Environment:
 
     def geoms(self) -> list[str]:
         """MJCF geoms in the frame of the object: origin at the point of contact, base axes."""
-        return [f'<geom name="surface{i}" rgba="{SURFACE}" {shape}/>' for i, shape in enumerate(self._shapes())]
+        return [f'<geom name="surface{i}" {shape}/>' for i, shape in enumerate(self._shapes())]
 
     def _shapes(self) -> list[str]:
         if self.kind == "none":
@@ -170,33 +169,3 @@ def _box(turn: int, x: tuple[float, float], y: tuple[float, float], z: tuple[flo
         cx, cy, hx, hy = -cy, cx, hy, hx
     size, position = f"{hx} {hy} {(z[1] - z[0]) / 2}", f"{cx} {cy} {(z[0] + z[1]) / 2}"
     return f'type="box" size="{size}" pos="{position}"'
-
-
-@dataclass(frozen=True)
-class Contact:
-    """Where the tool touches, at the last physics step."""
-
-    force: Array  # on the tool, base axes (3,) [N]
-    normal: Array  # out of the surface, weighted by the normal forces (3,); zeros without contact
-    normal_force: float  # [N]
-    penetration: float  # deepest point [m]
-    count: int
-
-
-def contact_on(mj_model: Any, mj_data: Any, tip_geom: int) -> Contact:
-    """All contact points of the tool's tip together."""
-    force, normal, normal_force, penetration = np.zeros(3), np.zeros(3), 0.0, 0.0
-    local = np.zeros(6)
-    for i in range(mj_data.ncon):
-        point = mj_data.contact[i]
-        mujoco.mj_contactForce(mj_model, mj_data, i, local)
-        axes = point.frame.reshape(3, 3)  # rows: normal from the first geom to the second, then the tangents
-        outward = -1.0 if point.geom[0] == tip_geom else 1.0
-        force += outward * (axes.T @ local[:3])
-        normal += outward * local[0] * axes[0]
-        normal_force += float(local[0])
-        penetration = max(penetration, -float(point.dist))
-    length = float(np.linalg.norm(normal))
-    if length > 0.0:
-        normal /= length
-    return Contact(force, normal, normal_force, penetration, int(mj_data.ncon))

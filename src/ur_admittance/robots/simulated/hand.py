@@ -1,11 +1,11 @@
 """A person's hand: it grabs the tool and leads it along a path, or pushes with a given force, and lets go.
 
 A hand that holds is a spring and a damper between the tool and where the hand wants to be, with or without a mass of
-its own. ``work`` is the work
-that the hand has done on the tool so far; a negative change means that the arm has pushed the hand.
+its own. ``work`` is the work that the hand has done on the tool so far; a negative change means that the arm has pushed
+the hand.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -101,23 +101,6 @@ class Hand:
     def _grip_at(self, grip: ArrayLike) -> None:
         found = need_vector("hand: grip", grip, 3, "m")
         self._plant["grip"] = self._p_tool_tcp + self._R_tool_tcp @ found
-
-
-def waypoints(times: Sequence[float], displacements: ArrayLike) -> Path:
-    """A path through displacements (n, 6) at the given times [s], at rest at each (minimum jerk between them)."""
-    t, x = np.asarray(times, dtype=float), np.asarray(displacements, dtype=float)
-    if x.shape != (len(t), 6) or np.any(np.diff(t) <= 0.0):
-        raise SimulationError(f"waypoints: {len(t)} rising times need displacements ({len(t)}, 6), not {x.shape}.")
-
-    def path(time: float) -> Array:
-        i = int(np.clip(np.searchsorted(t, time) - 1, 0, max(len(t) - 2, 0)))
-        if len(t) == 1:
-            return np.array(x[0])
-        s = float(np.clip((time - t[i]) / (t[i + 1] - t[i]), 0.0, 1.0))
-        blend = s**3 * (10.0 - 15.0 * s + 6.0 * s**2)
-        return np.asarray(x[i] + blend * (x[i + 1] - x[i]))
-
-    return path
 
 
 def _six(values: ArrayLike, what: str) -> Array:

@@ -27,11 +27,11 @@ from ur_admittance.errors import SimulationError
 from ur_admittance.model import MODEL_NAMES
 from ur_admittance.model.frames import rotation_vector
 from ur_admittance.robots.simulated.devices import TOOLS, PracticeTool
-from ur_admittance.robots.simulated.environment import Environment
+from ur_admittance.robots.simulated.environment import KINDS, Environment
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.robots.simulated.world import World
 from ur_admittance.runtime.interfaces import Controller
-from ur_admittance.runtime.requests import Handler
+from ur_admittance.runtime.mailbox import Handler
 
 Array = NDArray[np.float64]
 
@@ -39,7 +39,6 @@ HAND_TIMEOUT_S = 0.5  # a page that has died must not keep holding the tool
 RAMP_S = 0.05  # rise and fall of a push: a hand is not a hammer
 MAX_PUSH_FORCE, MAX_PUSH_TORQUE, MAX_PUSH_S = 80.0, 10.0, 10.0  # [N], [Nm], [s] under the default over-force stop
 STIFFNESS_RANGE = (100.0, 200e3)  # [N/m] foam to steel; a physics step of 1 ms cannot follow a stiffer contact
-KINDS = ("none", "floor", "wall", "incline", "cylinder", "hole")
 FARTHEST_TCP = 0.5  # [m] from the flange
 INCLINE_RAD = math.radians(15.0)
 IDLE_PUSH_N, IDLE_PUSH_S, IDLE_EVERY_S = 12.0, 0.9, 1.8  # what a restless hand does until somebody takes over
@@ -252,7 +251,7 @@ def take_over(new: World, old: World) -> None:
 
 
 def _environment(value: Any) -> Environment:
-    allowed = {"kind", "stiffness"} | {field.name for field in fields(Environment)} - {"at", "kind", "stiffness"}
+    allowed = {field.name for field in fields(Environment)} - {"at"}
     if not isinstance(value, dict) or "kind" not in value or not set(value) <= allowed:
         raise SimulationError('environment: must be an object such as {"kind": "floor", "stiffness": 10000}.')
     kind, stiffness = value["kind"], value.get("stiffness", 1e4)

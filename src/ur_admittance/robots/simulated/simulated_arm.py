@@ -32,15 +32,14 @@ def run_simulated(
     accept: Collection[str] = (),
     restless: bool = False,
     choice: bool = False,
-    beside: Callable[[], contextlib.AbstractContextManager[Any]] = contextlib.nullcontext,
     say: Callable[[str], None] = lambda text: None,
     **options: Any,
 ) -> LoopReport:
     """Run until a signal comes; other processes see it and touch it.
 
     restless: the hand pushes by itself until somebody takes over; choice: another arm or tool may be asked for, which
-    starts over with it and the same parameters; say: told what is being loaded; beside, options: fields of
-    `Operation` (name, duration, priority ...).
+    starts over with it and the same parameters; say: receives what is being loaded; options: fields of `Operation`
+    (name, duration, priority, beside ...).
     """
     tool = TOOLS["probe"]
     prepare(in_words(say), [SIMULATION])
@@ -61,9 +60,9 @@ def run_simulated(
         if activate:
             controller.activate(accept_load="load" in accept)
         with robot:
-            how = Operation(arm.name, handlers=live.handlers, on_tick=live.on_tick, say=say, beside=beside, **options)
+            how = Operation(arm.name, handlers=live.handlers, on_tick=live.on_tick, say=say, **options)
             report = operate(controller, robot, robot.clock(), how)
         if live.wanted is None:
             return report
         model, tool = live.wanted
-        restless, beside = False, contextlib.nullcontext
+        restless, options["beside"] = False, contextlib.nullcontext

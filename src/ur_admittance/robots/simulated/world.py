@@ -1,7 +1,7 @@
 """A UR arm in MuJoCo: commands go in once per control period, readings and the truth come out.
 
 ``world.step(q_command, None, 0.002)`` moves on by one period; ``q``, ``qd``, ``wrench`` are what a robot would report,
-``pose()``, ``external_wrench``, ``contact()`` what only a simulation knows.
+``pose()``, ``external_wrench``, ``contact_wrench`` what only a simulation knows.
 """
 
 import math
@@ -26,7 +26,7 @@ from ur_admittance.robots.simulated.devices import (
     need_vector,
     need_whole,
 )
-from ur_admittance.robots.simulated.environment import Contact, Environment, contact_on
+from ur_admittance.robots.simulated.environment import Environment
 from ur_admittance.robots.simulated.hand import Hand, Path, Profile
 from ur_admittance.robots.simulated.kernels import plant as kernels
 from ur_admittance.robots.simulated.second import SecondSensor
@@ -50,12 +50,10 @@ class World:
         seed: int = 0,
         physics_dt: float = 0.001,
         gravity: ArrayLike = GRAVITY,
-        look: bool = True,
         second: SecondSensor | None = None,
     ) -> None:
         """physics_dt [s]; gravity [m/s2], base axes. tool, environment, servo, sensor: None: the default of each. seed:
-        of the sensor's noise. look: with the shapes that only a picture needs; without them it is computed faster.
-        second: another force sensor on the same tool."""
+        of the sensor's noise. second: another force sensor on the same tool."""
         self.model = model = robot_model(model)
         self.tool = need_device("tool", tool, Tool)
         self.environment = need_device("environment", environment, Environment)
@@ -66,7 +64,7 @@ class World:
         self.seed, self.physics_dt = seed, physics_dt
         self.gravity = need_vector("gravity", gravity, 3, "m/s2").copy()
         devices = self.tool, self.environment, self.sensor, self.servo
-        self.xml = mjcf.generate(model, *devices, physics_dt, self.gravity, look)
+        self.xml = mjcf.generate(model, *devices, physics_dt, self.gravity)
         self.mj_model = mujoco.MjModel.from_xml_string(self.xml)
         self.mj_data = mujoco.MjData(self.mj_model)
         self._tool_body = self.mj_model.body("tool").id
@@ -206,10 +204,6 @@ class World:
             "robot.response_time": self.servo.response_time,
         }
 
-    def contact(self) -> Contact:
-        """Where and how the tool touches, at the last physics step."""
-        return contact_on(self.mj_model, self.mj_data, self._tip_geom)
-
     def tcp_stiffness(self) -> Array:
         """Stiffness of the servoed arm at the TCP against a force along x, y, z, base axes (3,) [N/m].
 
@@ -263,7 +257,6 @@ class World:
         mj = self.mj_model
         normal, along = self.environment.solref(float(mj.body_invweight0[self._tool_body, 0]))
         mj.pair_solref[:], mj.pair_solreffriction[:] = normal, along
-        self._tip_geom = mj.geom("tip").id
 
     def _fill_plant(self) -> None:
         plant, servo, sensor = self._plant, self.servo, self.sensor

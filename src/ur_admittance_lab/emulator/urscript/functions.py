@@ -5,13 +5,15 @@ A function of the robot that is not emulated ends the program with a runtime err
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ur_admittance_lab.emulator.motion_limits import ProgramError
 from ur_admittance_lab.emulator.motions import joints_for
+from ur_admittance_lab.emulator.running_program import Program
 from ur_admittance_lab.emulator.ur_frames import matrix_of, transformed
+from ur_admittance_lab.emulator.urscript.interpreter import ScriptRun
 from ur_admittance_lab.emulator.urscript.script_values import (
     Array,
     Pose,
@@ -26,10 +28,6 @@ from ur_admittance_lab.emulator.urscript.script_values import (
 )
 from ur_admittance_lab.emulator.urscript.socket_functions import SocketFunctions
 from ur_admittance_lab.emulator.variables import REGISTERS
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.running_program import Program
-    from ur_admittance_lab.emulator.urscript.interpreter import ScriptRun
 
 BOOLEANS = 128  # boolean registers
 STANDARD, CONFIGURABLE, TOOL = range(8), range(8, 16), range(16, 18)  # digital inputs and outputs
@@ -52,7 +50,7 @@ MATHS: dict[str, Callable[[float], float]] = {
 } | {"d2r": math.radians, "r2d": math.degrees, "log": math.log}
 
 
-def function_table(program: "Program", run: "ScriptRun") -> dict[str, Callable[..., Any]]:
+def function_table(program: Program, run: ScriptRun) -> dict[str, Callable[..., Any]]:
     functions = Functions(program, run)
     table = {name: getattr(functions, name) for name in dir(Functions) if not name.startswith("_")}
     table |= {name: _of_a_number(name, function) for name, function in MATHS.items()}

@@ -1,20 +1,16 @@
 """A URScript program that runs: its threads, the time they may use, one control cycle of them."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from traceback import walk_tb
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from ur_admittance_lab.emulator.motion_limits import ProgramError
 from ur_admittance_lab.emulator.motions import ServoJ, SpeedJ, SpeedL
+from ur_admittance_lab.emulator.running_program import Program
 from ur_admittance_lab.emulator.urscript.expressions import function_name
-from ur_admittance_lab.emulator.urscript.functions import function_table
 from ur_admittance_lab.emulator.urscript.script_values import OPERATORS, shown
-from ur_admittance_lab.emulator.urscript.socket_functions import Line
 from ur_admittance_lab.emulator.urscript.statements import SOURCE, Work, compile_script
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.running_program import Program
 
 TURNS = 2000  # of loops and calls of functions that a thread may make in one cycle
 THREADS = 50
@@ -33,16 +29,16 @@ class Thread:
 class ScriptRun:
     """One program or, as ``secondary``, one that runs beside it within a single cycle."""
 
-    def __init__(self, program: "Program", secondary: bool = False, sender: str | None = None) -> None:
+    def __init__(self, program: Program, secondary: bool = False, sender: str | None = None) -> None:
         self.program, self.secondary = program, secondary
         self.sender = sender  # IP address of the client that sent the program; None: from the disk
-        self.sockets: dict[str, Line] = {}
+        self.at_end: Callable[[], None] = lambda: None
         self.name = ""
         self.mover: Thread | None = None  # who controls the arm
         self.turns = 0
 
-    def load(self, text: str) -> Work[None]:
-        functions = function_table(self.program, self)
+    def load(self, text: str, functions: Mapping[str, Callable[..., Any]]) -> Work[None]:
+        """functions: of the language, by name."""
         script = yield from compile_script(text, functions)
         self.name = script.name
         namespace: dict[str, Any] = {"__builtins__": {}, **OPERATORS}
@@ -93,8 +89,7 @@ class ScriptRun:
     def close(self) -> None:
         for thread in self._threads:
             thread.steps.close()
-        for line in self.sockets.values():
-            line.close()
+        self.at_end()
 
     def streamed(self, values: dict[str, Any]) -> bool:
         """Does this data package carry a command that is due in every cycle?"""

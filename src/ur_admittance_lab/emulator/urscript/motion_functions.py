@@ -5,24 +5,23 @@ Defaults and ranges are those of the URScript manual. A blend radius is ignored:
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from ur_admittance_lab.emulator.emulated_arm import Hold
 from ur_admittance_lab.emulator.motion_limits import ProgramError
-from ur_admittance_lab.emulator.motions import Hold, ServoJ, SpeedJ, SpeedL, Stop, joints_for, planned
+from ur_admittance_lab.emulator.motions import ServoJ, SpeedJ, SpeedL, Stop, joints_for, planned
+from ur_admittance_lab.emulator.running_program import Program
 from ur_admittance_lab.emulator.safety import PROGRAM_STOP_DECELERATION, StopKind
+from ur_admittance_lab.emulator.urscript.interpreter import ScriptRun
 from ur_admittance_lab.emulator.urscript.script_values import Array, Pose, number, positive, vector
-
-if TYPE_CHECKING:
-    from ur_admittance_lab.emulator.running_program import Program
-    from ur_admittance_lab.emulator.urscript.interpreter import ScriptRun
 
 
 class MotionFunctions:
     """Every public method is a function of the language, with the names of its parameters."""
 
-    def __init__(self, program: "Program", run: "ScriptRun") -> None:
+    def __init__(self, program: Program, run: ScriptRun) -> None:
         self._program, self._run, self._arm = program, run, program.arm
         self._ahead = 0.0  # [s] by which the last speedj ended late: a cycle has one motion
 

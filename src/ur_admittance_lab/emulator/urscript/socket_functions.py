@@ -15,7 +15,9 @@ from collections.abc import Generator
 from typing import Any
 
 from ur_admittance_lab.emulator.motion_limits import ProgramError
+from ur_admittance_lab.emulator.running_program import Program
 from ur_admittance_lab.emulator.urscript import script_values as values
+from ur_admittance_lab.emulator.urscript.interpreter import ScriptRun
 from ur_admittance_lab.emulator.urscript.motion_functions import MotionFunctions
 from ur_admittance_lab.emulator.urscript.script_values import integer, shown
 
@@ -67,12 +69,21 @@ class Line:
 class SocketFunctions(MotionFunctions):
     """Every public method is a function of the language, with the names of its parameters."""
 
+    def __init__(self, program: Program, run: ScriptRun) -> None:
+        super().__init__(program, run)
+        self._lines: dict[str, Line] = {}
+        run.at_end = self._hang_up
+
+    def _hang_up(self) -> None:
+        for line in self._lines.values():
+            line.close()
+
     def socket_open(self, address: Any, port: Any, socket_name: Any = "socket_0") -> Generator[None, None, bool]:
         self._refuse_secondary()
         target, name = (self._peer(address), integer(port, "port", 1 << 16)), _name(socket_name)
-        sockets, opened = self._run.sockets, False
+        opened = False
         self.socket_close(name)
-        if len(sockets) >= LINES:
+        if len(self._lines) >= LINES:
             raise ProgramError(f"socket_open: more than {LINES} sockets")
         connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         connection.setblocking(False)
@@ -81,7 +92,7 @@ class SocketFunctions(MotionFunctions):
             for _ in range(round(OPENING / self._program.period)):
                 result = errno.EALREADY if self._program.cut else connection.connect_ex(target)
                 if result in (0, errno.EISCONN):
-                    sockets[name], opened = Line(connection), True
+                    self._lines[name], opened = Line(connection), True
                     break
                 yield
                 if result not in (errno.EINPROGRESS, errno.EALREADY):
@@ -92,7 +103,7 @@ class SocketFunctions(MotionFunctions):
                 connection.close()
 
     def socket_close(self, socket_name: Any = "socket_0") -> None:
-        line = self._run.sockets.pop(_name(socket_name), None)
+        line = self._lines.pop(_name(socket_name), None)
         if line is not None:
             line.close()
 
@@ -121,7 +132,7 @@ class SocketFunctions(MotionFunctions):
         return not self._program.cut and line.send(data)
 
     def _line(self, socket_name: Any) -> Line:
-        line = self._run.sockets.get(_name(socket_name))
+        line = self._lines.get(_name(socket_name))
         if line is None:
             raise ProgramError(f"socket {shown(socket_name)!r} is not open")
         return line

@@ -1,4 +1,4 @@
-"""What the loop tells to other processes: a ring in shared memory with one writer and any number of readers.
+"""What the loop publishes for other processes: a ring in shared memory with one writer and any number of readers.
 
 Each slot carries a sequence number and a checksum:
 
@@ -31,7 +31,7 @@ STATE_AT: int = TELEMETRY.fields["state"][1]  # type: ignore[index]
 
 SLOTS = 2048  # 4 s at 500 Hz, 5 MB
 PARAMS_SLOTS = 16
-ABOUT_BYTES, REASON_BYTES, WARNING_BYTES = 48 * 1024, 2 * 1024, 2 * 1024
+TEXT_BYTES = {"about": 48 * 1024, "reason": 2 * 1024, "warning": 2 * 1024}
 
 HEADER = np.dtype(
     [("layout", np.int64), ("slots", np.int64), ("process", np.int64), ("head", np.int64), ("closed", np.int64)]
@@ -41,10 +41,10 @@ PARAMS_SLOT = np.dtype([("number", np.int64), ("checksum", np.int64), ("record",
 TEXT = np.dtype([("number", np.int64), ("checksum", np.int64), ("length", np.int64)])
 
 PARAMS_AT = 4096
-ABOUT_AT = PARAMS_AT + PARAMS_SLOTS * PARAMS_SLOT.itemsize
-REASON_AT = ABOUT_AT + TEXT.itemsize + ABOUT_BYTES
-WARNING_AT = REASON_AT + TEXT.itemsize + REASON_BYTES
-RING_AT = -(-(WARNING_AT + TEXT.itemsize + WARNING_BYTES) // 4096) * 4096
+TEXT_AT, _end = {}, PARAMS_AT + PARAMS_SLOTS * PARAMS_SLOT.itemsize
+for _name, _room in TEXT_BYTES.items():
+    TEXT_AT[_name], _end = _end, _end + TEXT.itemsize + _room
+RING_AT = -(-_end // 4096) * 4096
 # Two versions of the program must not misread each other: the number is made of every field's name, type and place.
 LAYOUT = zlib.crc32(repr((SLOT, PARAMS_SLOT, HEADER, RING_AT)).encode())
 
@@ -63,9 +63,27 @@ class Memory:
         slots = (size - RING_AT) // SLOT.itemsize
         self.ring = np.frombuffer(self.map, SLOT, slots, RING_AT)
         self.params = np.frombuffer(self.map, PARAMS_SLOT, PARAMS_SLOTS, PARAMS_AT)
-        self.about = np.frombuffer(self.map, TEXT, 1, ABOUT_AT)
-        self.reason = np.frombuffer(self.map, TEXT, 1, REASON_AT)
-        self.warning = np.frombuffer(self.map, TEXT, 1, WARNING_AT)
+        self.texts = {name: np.frombuffer(self.map, TEXT, 1, at) for name, at in TEXT_AT.items()}
+
+    def write(self, name: str, text: str) -> None:
+        """One of the texts."""
+        cell, begin = self.texts[name], TEXT_AT[name] + TEXT.itemsize
+        raw = text.encode()[: TEXT_BYTES[name]]
+        number = int(cell["number"][0]) + 1
+        cell["number"][0] = 0
+        self.bytes[begin : begin + len(raw)] = raw
+        cell["length"][0] = len(raw)
+        cell["checksum"][0] = zlib.crc32(raw, number & 0xFFFFFFFF)
+        cell["number"][0] = number
+
+    def read(self, name: str) -> str:
+        cell, begin = self.texts[name], TEXT_AT[name] + TEXT.itemsize
+        for _ in range(8):
+            number, length, checksum = (int(cell[field][0]) for field in ("number", "length", "checksum"))
+            raw = bytes(self.bytes[begin : begin + max(0, min(length, TEXT_BYTES[name]))])
+            if number and zlib.crc32(raw, number & 0xFFFFFFFF) == checksum:
+                return raw.decode(errors="replace")
+        return ""
 
 
 class TelemetryWriter:
@@ -142,11 +160,122 @@ class TelemetryWriter:
         memory.params["number"][slot] = self._params_count
         self._last_revision = int(self._revision[0])
         about = f'{{"model": {json.dumps(self.model)}, "rate": {self.rate}, "parameters": {as_json(controller)}}}'
-        _write_text(memory, memory.about, ABOUT_AT, ABOUT_BYTES, about)
+        memory.write("about", about)
 
     def _publish_reason(self, controller: Controller) -> None:
         self._last_mode, self._last_status = int(self._mode[0]), int(self._status[0])
-        _write_text(self._memory, self._memory.reason, REASON_AT, REASON_BYTES, getattr(controller, "reason", ""))
+        self._memory.write("reason", getattr(controller, "reason", ""))
+
+
+class TelemetryReader:
+    """Another process's side: latest record, or everything since the last call, with the number of lost records."""
+
+    def __init__(self, name: str = registry.DEFAULT_NAME) -> None:
+        self.name = name
+        path = registry.shared_file(name, "telemetry")
+        try:
+            self._descriptor = os.open(path, os.O_RDONLY)
+        except FileNotFoundError:
+            raise UrAdmittanceError(f"no controller named {name!r} is running (nothing at {path})") from None
+        except PermissionError:
+            raise UrAdmittanceError(f"controller {name!r} belongs to another user: {path} may not be read") from None
+        size = os.fstat(self._descriptor).st_size
+        if size < RING_AT + SLOT.itemsize:
+            raise UrAdmittanceError(f"{path} is no telemetry memory of a controller")
+        self._memory = Memory(self._descriptor, size, writable=False)
+        if int(self._memory.header["layout"][0]) != LAYOUT:
+            raise UrAdmittanceError(f"controller {name!r} runs another version of this program; restart one of them")
+        self.slots = len(self._memory.ring)
+        self.position = 0  # number of the last record that drain() has returned or skipped
+        self.lost = 0  # records that were overwritten before drain() came
+        self._scratch = np.zeros(1, TELEMETRY)
+
+    @property
+    def head(self) -> int:
+        """Number of the newest record, 0: none yet."""
+        return int(self._memory.head[0])
+
+    @property
+    def process(self) -> int:
+        return int(self._memory.header["process"][0])
+
+    @property
+    def ended(self) -> bool:
+        """The writer has closed or its process is gone; what it has written can still be read."""
+        return bool(self._memory.closed[0]) or not registry.is_owned(self._descriptor)
+
+    def latest(self) -> np.void | None:
+        """A copy of the newest record, None before the first."""
+        for _ in range(8):  # the writer would have to lap the whole ring during a copy, eight times
+            head = self.head
+            if head == 0:
+                return None
+            if self._copy(head, self._scratch):
+                return self._scratch.copy()[0]  # type: ignore[no-any-return]
+        return None
+
+    def drain(self, limit: int | None = None) -> np.ndarray:
+        """Copies of all records since the last call, oldest first, at most `limit`; overwritten ones count as lost."""
+        head = self.head
+        oldest = max(self.position + 1, head - self.slots + 2)  # the slot after the head may be being written
+        self.lost += oldest - self.position - 1
+        last = head if limit is None else min(head, oldest + limit - 1)
+        records = np.zeros(max(0, last - oldest + 1), TELEMETRY)
+        count = 0
+        for number in range(oldest, last + 1):
+            if self._copy(number, records[count : count + 1]):
+                count += 1
+            else:
+                self.lost += 1
+        self.position = max(last, oldest - 1)
+        return records[:count]
+
+    def params(self, revision: int) -> np.void | None:
+        """The parameter record of a revision, None if it is older than the last 16."""
+        newest, found = 0, None
+        for slot in self._memory.params:
+            record, number = slot["record"].copy(), int(slot["number"])
+            intact = zlib.crc32(record.tobytes(), number & 0xFFFFFFFF) == slot["checksum"]
+            if number > newest and intact and int(record["revision"]) == revision:
+                newest, found = number, record
+        return found
+
+    def about(self) -> dict[str, Any]:
+        """{"model": name, "rate": Hz, "parameters": {...}}; empty before the first record."""
+        text = self._memory.read("about")
+        try:
+            return json.loads(text) if text else {}
+        except json.JSONDecodeError:
+            return {}
+
+    def reason(self) -> str:
+        """The controller's sentence about its mode."""
+        return self._memory.read("reason")
+
+    def warning(self) -> str:
+        """What people should know besides; empty: nothing."""
+        return self._memory.read("warning")
+
+    def close(self) -> None:
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> "TelemetryReader":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _copy(self, number: int, out: np.ndarray) -> bool:
+        slot = self._memory.ring[number % self.slots]
+        if slot["number"] != number:
+            return False
+        out[0] = slot["record"]
+        checksum = int(slot["checksum"])
+        if slot["number"] != number:
+            return False
+        return zlib.crc32(out.view(np.uint8).data, number & 0xFFFFFFFF) == checksum
 
 
 def warn(name: str, text: str) -> None:
@@ -165,18 +294,7 @@ def warn(name: str, text: str) -> None:
     finally:
         os.close(descriptor)
     if int(memory.header["layout"][0]) == LAYOUT:
-        _write_text(memory, memory.warning, WARNING_AT, WARNING_BYTES, text)
-
-
-def _write_text(memory: Memory, cell: Any, begin: int, room: int, text: str) -> None:
-    raw = text.encode()[:room]
-    number = int(cell["number"][0]) + 1
-    begin += TEXT.itemsize
-    cell["number"][0] = 0
-    memory.bytes[begin : begin + len(raw)] = raw
-    cell["length"][0] = len(raw)
-    cell["checksum"][0] = zlib.crc32(raw, number & 0xFFFFFFFF)
-    cell["number"][0] = number
+        memory.write("warning", text)
 
 
 def parts_of(controller: Controller, loop: Record) -> list[tuple[memoryview, int, int]]:
@@ -207,7 +325,7 @@ def _create(path: Path, name: str, size: int) -> int:
         os.posix_fallocate(descriptor, 0, size)  # a full memory file system is an error now, not a crash later
         slots = (size - RING_AT) // SLOT.itemsize
         os.pwrite(descriptor, np.array([(LAYOUT, slots, os.getpid(), 0, 0)], HEADER).tobytes(), 0)
-        _take_name(unfinished, path, name)
+        registry.take_name(unfinished, path, name)
     except BaseException as error:
         os.close(descriptor)
         if isinstance(error, OSError):
@@ -216,22 +334,3 @@ def _create(path: Path, name: str, size: int) -> int:
     finally:
         unfinished.unlink(missing_ok=True)
     return descriptor
-
-
-def _take_name(unfinished: Path, path: Path, name: str) -> None:
-    for _ in range(3):  # others may clean up, or start, at the same moment
-        try:
-            os.link(unfinished, path)
-            return
-        except FileExistsError:
-            pass
-        try:
-            old = os.open(path, os.O_RDWR)
-        except FileNotFoundError:
-            continue
-        owned = registry.is_owned(old)
-        os.close(old)
-        if owned:
-            break
-        path.unlink(missing_ok=True)
-    raise UrAdmittanceError(registry.already_running(name))
