@@ -36,8 +36,8 @@ quick: lint
 # other, what two cores do without being late: tests with processes of their own, one pair of ROS 2 nodes (a second one,
 # at real-time priority, would hold up the first), and in what these leave, those in simulated time (CALM). Then a
 # browser, and those that judge the wall clock (@pytest.mark.realtime), alone.
-CALM := $(addprefix tests/,analysis calibration contact control core docs model package params robots/simulated \
-  $(addprefix lab/,bench campaign scenarios tuning twin))
+CALM := $(addprefix tests/,analysis calibration control core docs model package params robots/simulated \
+  $(addprefix lab/,bench campaign episodes scenarios tuning twin))
 NO_ROS := --ignore=tests/ros
 test: lint $(ROS)/.tried
 	@$(COMPILE)

@@ -2,7 +2,7 @@
 
     python benchmarks/fault_table.py [docs/reference/faults_measured.md]
 
-tests/faults runs the same cases and checks them.
+tests/lab/bench/test_fault_table.py runs the same cases and checks them.
 """
 
 import os
@@ -211,7 +211,7 @@ def disk_full(folder: Path) -> Row:
     _wait_until_fast(name, child)
     recorder = _child_of(child.pid)
     resource.prlimit(recorder, resource.RLIMIT_FSIZE, limit)
-    time.sleep(2.5)
+    _wait_until_warned(name)
     row = of_live(name, "disk full while recording")
     child.send_signal(signal.SIGTERM)
     child.communicate(timeout=60.0)
@@ -245,6 +245,17 @@ def _wait_until_fast(name: str, child: subprocess.Popen) -> None:
             pass
         time.sleep(0.05)
     raise RuntimeError(f"the simulated arm did not get to speed; it said: {child.communicate(timeout=10.0)[0]}")
+
+
+def _wait_until_warned(name: str) -> None:
+    from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+
+    end = time.monotonic() + 30.0
+    with TelemetryReader(name) as reader:
+        while not reader.warning():
+            if time.monotonic() > end:
+                raise RuntimeError("the recorder did not meet the full disk")
+            time.sleep(0.05)
 
 
 def _child_of(pid: int) -> int:

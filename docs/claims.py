@@ -1,6 +1,6 @@
 """What MkDocs does with promises: the build fails when the test that is named for one does not exist.
 
-`core/test_law.py::test_of_it`    a test that proves what is said, from the folder tests; docs/render.py adds what it measured
+`core/test_admittance.py::test_of_it`    a test that proves what is said, from the folder tests; docs/render.py adds what it measured
 ## Always                         each guarantee below it ("- **...") names at least one
 
 Tests tell what they measure by record_property("apart [mm]", value); `python docs/claims.py` runs the tests that the
@@ -62,7 +62,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
 
 
 def measure(names: list[str], python: Path) -> dict[str, Any]:
-    """Run these tests ("core/test_law.py::test_of_it"): how many cases each has, and the largest of what it tells."""
+    """Run these tests ("core/test_admittance.py::test_of_it"): how many cases each has, and the largest of what it tells."""
     with tempfile.NamedTemporaryFile(suffix=".xml") as file:
         command = [str(python), "-m", "pytest", "-q", f"--junitxml={file.name}"]
         if subprocess.run([*command, *(f"tests/{name}" for name in names)], cwd=ROOT, check=False).returncode:

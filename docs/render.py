@@ -10,7 +10,7 @@ Comments, which no reader sees, say where a text comes from:
     <!-- api: ur_admittance.World push --> ... <!-- end -->     the Python reference (docs/api.py); all members, or those named
     <!-- text: realtime.machine --> ... <!-- end -->            words from docs/measured/realtime.json
     12.3<!-- mistakes.bent_path.beside_mm .1f -->               a number from docs/measured/mistakes.json, and its format
-    `core/test_law.py::test_of_it`                              a test; what it has measured is added (docs/claims.py)
+    `core/test_admittance.py::test_of_it`                              a test; what it has measured is added (docs/claims.py)
 
 A figure that was measured on older source (ur_admittance_lab/evidence.py) gets a †, the page a note below.
 """

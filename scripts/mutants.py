@@ -30,8 +30,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path("src/ur_admittance")
 TESTS = {
     "core": ["tests/core", "tests/robots/simulated/test_live_changes.py", "tests/control/test_life_cycle.py"],
-    "control": ["tests/control", "tests/core/test_faults.py", "tests/calibration/test_zeroing.py"],
-    "params": ["tests/params", "tests/core/test_wrench.py", "tests/core/test_law.py"],
+    "control": [
+        "tests/control",
+        "tests/core/test_faults.py",
+        "tests/core/test_fusion.py",
+        "tests/calibration/test_zeroing.py",
+    ],
+    "params": ["tests/params", "tests/core/test_condition.py", "tests/core/test_admittance.py"],
 }
 PLAIN = {"core", "params"}  # whose tests run without the compiler
 TEST_S = 1.0  # of processor time: longer tests are left out

@@ -1,7 +1,10 @@
 """Shared by all tests."""
 
+import io
 import os
 import signal
+import sys
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import settings
@@ -43,3 +46,25 @@ def optional():
             return skip_or_fail(f"{module} is not installed")
 
     return load
+
+
+@pytest.fixture
+def called(monkeypatch, capsys):
+    """called(*arguments) -> returncode, stdout and stderr of `ur-admittance` inside this process, without a second of
+    imports; nobody answers a question."""
+    monkeypatch.delenv("COLUMNS", raising=False)  # a pipe: as wide as a line is long
+    from ur_admittance.cli import main
+
+    handler = signal.getsignal(signal.SIGINT)
+
+    def call(*arguments):
+        monkeypatch.setattr(sys, "argv", ["ur-admittance", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO())
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as end:
+            main()
+        stdout, stderr = capsys.readouterr()
+        return SimpleNamespace(returncode=end.value.code or 0, stdout=stdout, stderr=stderr)
+
+    yield call
+    signal.signal(signal.SIGINT, handler)

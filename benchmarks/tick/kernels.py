@@ -141,4 +141,4 @@ def whole(P, S, U, C, B):
         tick_one(record(P, 0), record(S, i), record(U, i), record(C, i))
 
 
-STEPS = {step.py_func.__name__: step for step in (check, kinematics, parameters, wrench, law, joints, integrate)}
+STEPS = {step.__name__: step for step in (check, kinematics, parameters, wrench, law, joints, integrate)}

@@ -144,7 +144,7 @@ def test_mounting_rotated_by_an_odd_angle_is_named_by_its_angle(seed):
 def test_pushes_in_one_direction_twice_are_refused_not_guessed():
     pushes = felt(I3, I3)
     pushes[1].wrench[:] = pushes[0].wrench
-    with pytest.raises(Unclear, match="push again"):
+    with pytest.raises(Unclear):
         find_wiring(pushes, LEVER)
 
 

@@ -127,7 +127,7 @@ def pressed_at_a_wall(force=20.0):
 
 def test_a_push_against_a_limit_cannot_be_zeroed_while_active_unless_the_tool_is_said_to_be_free():
     cell = pressed_at_a_wall()
-    with pytest.raises(Unconfirmed, match="confirm that it is free") as error:
+    with pytest.raises(Unconfirmed) as error:
         cell.controller.zero_ft_sensor()
     assert "20." in str(error.value) or "19." in str(error.value)
     cell.world.let_go()

@@ -3,18 +3,15 @@
 The commands and their options are read off the program itself, so a new one is tried without a word here. SWEEP=2000
 tries more, SEED=7 others."""
 
-import io
 import json
 import os
 import re
-import signal
-import sys
 
 import numpy as np
 import pytest
 import typer
 
-from ur_admittance.cli import app, main
+from ur_admittance.cli import app
 from ur_admittance.params.table import rows
 
 CASES, SEED = int(os.environ.get("SWEEP", "160")), int(os.environ.get("SEED", "0"))
@@ -76,19 +73,9 @@ def folder(tmp_path_factory):
 
 
 @pytest.fixture
-def call(folder, monkeypatch, capsys):
+def call(folder, monkeypatch, called):
     monkeypatch.chdir(folder)
-    handler = signal.getsignal(signal.SIGINT)
-
-    def call(arguments):
-        monkeypatch.setattr(sys, "argv", ["ur-admittance", *arguments])
-        monkeypatch.setattr(sys, "stdin", io.StringIO())
-        with pytest.raises(SystemExit) as end:
-            main()
-        return end.value.code or 0, *capsys.readouterr()
-
-    yield call
-    signal.signal(signal.SIGINT, handler)
+    return called
 
 
 def commands(group=None, name=""):
@@ -144,9 +131,10 @@ def test_every_heavy_command_is_known():
 def problem(arguments, call):
     """What is wrong with how the program took them; empty: nothing."""
     try:
-        code, out, err = call(arguments)
+        done = call(*arguments)
     except BaseException as error:
         return f"ended in {type(error).__name__}: {error}"
+    code, out, err = done.returncode, done.stdout, done.stderr
     if code == 1:  # a run that was bad, and says so; a question that nobody answered
         return "" if any(words in out for words in BAD_RUNS) or "Aborted" in err else f"exit 1: {out}{err}"
     if code == 2 and (out or not err.strip()):

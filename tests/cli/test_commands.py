@@ -1,7 +1,6 @@
-"""The commands as a user calls them: in a process of their own, with their exit codes."""
+"""The commands as a user calls them, with their exit codes; those that drive an arm in a process of their own."""
 
 import json
-import os
 import subprocess
 import sys
 import time
@@ -12,21 +11,28 @@ from ur_admittance.runtime.mailbox import send
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 
-def call(*arguments, code=0):
+@pytest.fixture
+def call(called):
+    def expecting(*arguments, code=0):
+        done = called(*arguments)
+        assert done.returncode == code, done.stderr
+        return done
+
+    return expecting
+
+
+def process(*arguments, **options):
     command = [sys.executable, "-m", "ur_admittance", *arguments]
-    pipe = {name: value for name, value in os.environ.items() if name != "COLUMNS"}  # as wide as a line is long
-    done = subprocess.run(command, capture_output=True, text=True, timeout=110, env=pipe)
-    assert done.returncode == code, done.stderr
-    return done
+    return subprocess.run(command, capture_output=True, text=True, timeout=110, **options)
 
 
-def test_sim_lists_every_scenario_with_a_line():
+def test_sim_lists_every_scenario_with_a_line(call):
     lines = call("sim", "--list").stdout.splitlines()
     assert [line.split()[0] for line in lines][:3] == ["push", "spring", "hand_guiding"]
 
 
 @pytest.mark.parametrize("command", [["calibrate"], ["calibrate", "zero"], ["run"], ["stability"]])
-def test_help_shows_units_and_the_shared_options(command):
+def test_help_shows_units_and_the_shared_options(command, call):
     text = call(*command, "--help").stdout
     assert any(unit in text for unit in ("[kg]", "[s]", "[N/m]"))
     if command[0] == "calibrate":
@@ -35,7 +41,7 @@ def test_help_shows_units_and_the_shared_options(command):
     assert ("--reach" in text) == (command == ["calibrate"])
 
 
-def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
+def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path, call):
     log, figure = tmp_path / "push.mcap", tmp_path / "push.png"
     done = call("sim", "push", "--json", "--log", str(log), "--figure", str(figure), "--seed", "3")
     result = json.loads(done.stdout)
@@ -74,21 +80,22 @@ def test_a_push_is_simulated_recorded_replayed_plotted_and_explained(tmp_path):
         (["ask", "tool.tcp=!!binary aGk="], "the value is not readable"),
     ],
 )
-def test_bad_input_gets_one_sentence_and_exit_code_2(arguments, sentence):
+def test_bad_input_gets_one_sentence_and_exit_code_2(arguments, sentence, call):
     done = call(*arguments, code=2)
     assert sentence in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1, done.stderr
     assert "Traceback" not in done.stderr
 
 
-def test_a_scenario_that_ends_in_a_safety_stop_is_exit_code_1():
+def test_a_scenario_that_ends_in_a_safety_stop_is_exit_code_1(call):
     done = call("sim", "push", "--json", "--set", "safety.max_force=5", code=1)
     assert "above safety.max_force" in json.loads(done.stdout)["stops"][0]
 
 
-def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path):
+def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path, call):
     log = tmp_path / "run.mcap"
-    done = call("run", "--robot", "sim", "--duration", "1.5", "--log", str(log), "--name", "test-run")
+    done = process("run", "--robot", "sim", "--duration", "1.5", "--log", str(log), "--name", "test-run")
+    assert done.returncode == 0, done.stderr
     assert "real-time:" in done.stdout
     assert "nothing pushes it" in done.stdout
     assert "cycles; ended: 1.5 s were over" in done.stdout
@@ -99,13 +106,12 @@ def test_run_on_the_simulated_arm_reports_the_loop_and_records_it(tmp_path):
 
 def test_an_arm_that_will_move_by_itself_says_so_before_it_is_started():
     with EmulatorProcess() as emulator:
-        command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--preset", "polishing"]
-        done = subprocess.run(command, input="n\n", capture_output=True, text=True, timeout=110)
+        done = process("run", "--robot", emulator.host, "--preset", "polishing", input="n\n")
     assert done.returncode != 0
     assert "IT MOVES BY ITSELF: without a push the tool moves along -z at up to 0.015 m/s" in done.stdout
 
 
-def test_a_stopped_arm_is_led_out_of_its_fault_from_another_terminal():
+def test_a_stopped_arm_is_led_out_of_its_fault_from_another_terminal(call):
     name = "test-ask"
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "sim", "--duration", "90", "--name", name]
     command += ["--set", "safety.max_force=40"]

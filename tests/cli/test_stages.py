@@ -98,29 +98,23 @@ def test_a_wrong_name_is_refused_in_a_sentence(folder, name):
         build_stages([name])
 
 
-def call(*arguments):
-    command = [sys.executable, "-m", "ur_admittance", "run", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=110)
-
-
-def test_the_command_line_refuses_it_before_anything_is_loaded():
-    done = call("--robot", "192.0.2.1", "--stage", "folower")
+def test_the_command_line_refuses_it_before_anything_is_loaded(called):
+    done = called("run", "--robot", "192.0.2.1", "--stage", "folower")
     assert done.returncode == 2
     assert done.stderr.startswith("ur-admittance: stage 'folower': is unknown")
 
 
-def test_a_name_that_is_taken_is_refused_before_an_arm_is_looked_for(name):
+def test_a_name_that_is_taken_is_refused_before_an_arm_is_looked_for(name, called):
     with TelemetryWriter(name):
-        done = call("--robot", "192.0.2.1", "--yes", "--name", name)
+        done = called("run", "--robot", "192.0.2.1", "--yes", "--name", name)
     assert done.returncode == 2
     assert done.stderr.startswith(f"ur-admittance: a controller named '{name}' is already running")
 
 
 def test_the_simulated_arm_of_the_command_line_goes_along_a_path(folder, name):
-    done = call(
-        *("--robot", "sim", "--duration", "2.5", "--log", "run.mcap", "--name", name),
-        *("--stage", "path:points.txt,speed=0.05,relative=true", "--stage", "follower"),
-    )
+    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "sim", "--duration", "2.5", "--name", name]
+    command += ["--log", "run.mcap", "--stage", "path:points.txt,speed=0.05,relative=true", "--stage", "follower"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=110)
     assert done.returncode == 0, done.stderr
     assert "slowest stages path" in done.stdout
     log = read_log(folder / "run.mcap")

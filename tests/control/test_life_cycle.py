@@ -73,8 +73,9 @@ def test_a_fault_is_left_by_reset_and_activation_without_motion(bench, record_pr
     b.run(0.3, PUSH)
     b.run(0.5, joint_age=1.0)
     assert b.controller.status == Status.STALE_JOINTS
-    with pytest.raises(LifecycleError, match="the cause is still there: no joint state for 1000 ms"):
+    with pytest.raises(LifecycleError):
         b.controller.reset_fault()
+    assert b.controller.command["hindrance"] == Status.STALE_JOINTS
     b.run(0.002)
     b.controller.reset_fault()
     b.run(0.002)
@@ -116,8 +117,9 @@ def test_changes_are_taken_over_together_at_the_next_update(bench):
 def test_a_bad_change_is_refused_whole_with_its_name_and_value(bench):
     c = bench().active().controller
     before = c.params.tobytes()
-    with pytest.raises(ParameterError, match=r"admittance\.mass\[2\].*-1"):
+    with pytest.raises(ParameterError) as refused:
         c.set_parameters({"max_linear_velocity": 0.1, "admittance.mass": [1, 1, -1, 1, 1, 1]})
+    assert refused.value.name == "admittance.mass[2]"
     c.update()
     assert c.params.tobytes() == before
     assert c.parameters.max_linear_velocity == 0.5

@@ -77,9 +77,9 @@ def test_every_guarantee_names_tests_and_they_exist():
 
 
 def test_a_guarantee_without_a_test_is_noticed_and_ends_the_build():
-    page = "\n## Always\n\n- **It holds.** Truly.\n- **It stays.** See `core/test_law.py::test_of_nothing`.\n"
+    page = "\n## Always\n\n- **It holds.** Truly.\n- **It stays.** See `core/test_admittance.py::test_of_nothing`.\n"
     assert claims.unproven(page) == [
-        "there is no test core/test_law.py::test_of_nothing",
+        "there is no test core/test_admittance.py::test_of_nothing",
         "no test is named for: It holds.** Truly.",
     ]
     with pytest.raises(SystemExit, match=r"x\.md: there is no test"):

@@ -1,6 +1,5 @@
-"""The command line as a person meets it: a real process, its words and its exit code."""
+"""The command line as a person meets it: its words and its exit code."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,47 +13,43 @@ from ur_admittance.params.presets import preset_text
 from ur_admittance_lab.urdf_writer import generate
 
 
-def run(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "ur_admittance", *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-        env=dict(os.environ),  # else the width that GNU readline may have set behind Python's back is inherited
-    )
+def test_version(called):
+    assert called("--version").stdout == f"ur-admittance {version('ur-admittance')}\n"
 
 
-def test_version():
-    assert run("--version").stdout == f"ur-admittance {version('ur-admittance')}\n"
+def test_a_process_ends_with_the_sentence_on_stderr_and_exit_code_2():
+    command = [sys.executable, "-m", "ur_admittance", "params", "show", "nothing"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith("ur-admittance: nothing is not a preset; there are ")
+    assert done.stderr.count("\n") == 1
 
 
-def test_a_pipe_gets_one_line_for_each_parameter(monkeypatch):
-    monkeypatch.delenv("COLUMNS", raising=False)
-    lines = run("params").stdout.splitlines()
+def test_a_pipe_gets_one_line_for_each_parameter(called):
+    lines = called("params").stdout.splitlines()
     assert [line.split()[0] for line in lines] == list(Parameters().flat())
     assert any(line.startswith("safety.max_force = 100 [N]; a number > 0; ") for line in lines)
 
 
-def test_a_shown_preset_is_an_accepted_file(tmp_path):
+def test_a_shown_preset_is_an_accepted_file(tmp_path, called):
     file = tmp_path / "mine.yaml"
-    shown = run("params", "show", "hand_guiding")
+    shown = called("params", "show", "hand_guiding")
     assert shown.stdout == preset_text("hand_guiding")
     file.write_text(shown.stdout)
-    checked = run("params", "check", file)
+    checked = called("params", "check", file)
     assert checked.returncode == 0
     assert checked.stdout.endswith(f"{file}: accepted for a ur5e\n")
     assert "max_linear_velocity: 0.2 (default 0.5)\n" in checked.stdout
 
 
-def test_a_refusal_is_one_sentence_on_stderr_and_exit_code_2(tmp_path):
+def test_a_refusal_is_one_sentence_on_stderr_and_exit_code_2(tmp_path, called):
     file = tmp_path / "bad.yaml"
     file.write_text("/**:\n  ros__parameters:\n    tool:\n      mass: -1\n")
-    result = run("params", "check", file)
+    result = called("params", "check", file)
     assert (result.returncode, result.stdout) == (2, "")
     assert result.stderr == f"ur-admittance: {file}:4: tool.mass = -1 kg: must be >= 0\n"
-    assert run("params", "show", "nothing").returncode == 2
-    assert run("params", "check", tmp_path / "none.yaml").stderr.endswith("none.yaml: there is no such file\n")
+    assert called("params", "show", "nothing").returncode == 2
+    assert called("params", "check", tmp_path / "none.yaml").stderr.endswith("none.yaml: there is no such file\n")
 
 
 LIMITS_OF_THE_DOCUMENTS = """ur_admittance_controller:
@@ -66,14 +61,14 @@ LIMITS_OF_THE_DOCUMENTS = """ur_admittance_controller:
 """
 
 
-def test_check_accepts_what_the_arm_accepts_and_refuses_what_it_refuses(tmp_path):
+def test_check_accepts_what_the_arm_accepts_and_refuses_what_it_refuses(tmp_path, called):
     """The joint limits of the design documents are those of a UR5e; a UR10e turns its first two joints at 2.09 rad/s."""
     file, arm = tmp_path / "limits.yaml", tmp_path / "mine.urdf"
     file.write_text(LIMITS_OF_THE_DOCUMENTS)
     arm.write_text(generate(robot_model("ur10e")))
-    assert run("params", "check", file).stdout.endswith(f"{file}: accepted for a ur5e\n")
+    assert called("params", "check", file).stdout.endswith(f"{file}: accepted for a ur5e\n")
     for model, name in (("ur10e", "ur10e"), (arm, str(arm))):
-        refused = run("params", "check", file, "--model", model)
+        refused = called("params", "check", file, "--model", model)
         words = f"{file}: joint_limits.velocity[0] = 3.142 rad/s: must be <= 2.0944 (limit of {name})"
         assert (refused.returncode, refused.stdout) == (2, "")
         assert refused.stderr == f"ur-admittance: {words}\n"

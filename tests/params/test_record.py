@@ -158,8 +158,9 @@ def test_a_rounded_pi_is_the_limit_of_the_arm_and_never_a_wider_one(pi):
 
 def test_a_range_that_rounding_alone_leaves_open_is_refused():
     change = {"joint_limits.position_lower": [3.1417] * 6, "joint_limits.position_upper": [3.142] * 6}
-    with pytest.raises(ParameterError, match=r"position_upper\[2\]"):
+    with pytest.raises(ParameterError) as refused:
         filled(change)
+    assert refused.value.name == "joint_limits.position_upper[2]"
 
 
 def test_a_ur_keeps_a_margin_to_a_straight_elbow_and_an_arm_without_such_an_elbow_has_none():

@@ -134,17 +134,17 @@ def test_of_two_recorders_with_one_path_the_second_leaves_the_file_to_the_first(
     assert second.problem.endswith("ended after 0 cycles: File exists")
 
 
-@pytest.mark.parametrize("rate", [np.nan, np.inf, "500", 0, -5])
-def test_a_rate_that_is_none_is_refused_before_the_loop(tmp_path, rate):
-    with pytest.raises(ua.errors.LogError, match=r"rate = .*: must be .*> 0 and finite"):
-        ua.Recorder(tmp_path / "mine.mcap", rate=rate)
-
-
-def test_a_path_or_model_of_the_wrong_kind_is_refused_before_the_loop(tmp_path):
-    with pytest.raises(ua.errors.LogError, match="path = None: must be the path of a file"):
-        ua.Recorder(None)
-    with pytest.raises(ua.errors.LogError, match="model = 5: must be a name"):
-        ua.Recorder(tmp_path / "mine.mcap", model=5)
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        *(({"rate": rate}, "rate = .*: must be .*> 0 and finite") for rate in (np.nan, np.inf, "500", 0, -5)),
+        ({"path": None}, "path = None: must be the path of a file"),
+        ({"model": 5}, "model = 5: must be a name"),
+    ],
+)
+def test_what_a_recorder_cannot_use_is_refused_before_the_loop(tmp_path, given, sentence):
+    with pytest.raises(ua.errors.LogError, match=sentence):
+        ua.Recorder(**{"path": tmp_path / "mine.mcap"} | given)
 
 
 @pytest.mark.parametrize("realtime", [False, True])

@@ -13,7 +13,7 @@ from ur_admittance.core.records import Status
 from ur_admittance.errors import LogError
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.recorder import RecorderProcess
-from ur_admittance.runtime.clock import RealTimeClock
+from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.telemetry import TelemetryReader, TelemetryWriter, warn
 
@@ -44,12 +44,12 @@ def test_a_killed_recorder_process_loses_less_than_a_second_and_the_loop_does_no
 
         def kill_later(controller):
             kill_later.ticks += 1
-            if kill_later.ticks == 900:
+            if kill_later.ticks == 500:
                 os.kill(recorder.pid, signal.SIGKILL)
                 killed_at.append(time.time_ns())
 
         kill_later.ticks = 0
-        report = run(controller, robot, RealTimeClock(500.0), duration=2.2, telemetry=telemetry, on_tick=kill_later)
+        report = run(controller, robot, RealTimeClock(500.0), duration=1.2, telemetry=telemetry, on_tick=kill_later)
     assert "was killed by SIGKILL" in recorder.finish()
     assert report.status == Status.OK
     assert report.publish_problem == ""
@@ -73,7 +73,7 @@ LOOP = """
 import sys
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
-from ur_admittance.runtime.clock import RealTimeClock
+from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance_lab.null_robot import NullRobot
 from ur_admittance.recording.recorder import RecorderProcess
@@ -116,11 +116,18 @@ def test_a_recorder_without_a_controller_says_so(tmp_path):
         RecorderProcess("nobody-there", tmp_path / "x.mcap")
 
 
-@pytest.mark.realtime
 def test_a_full_disk_in_the_recorder_process_is_told_and_the_loop_goes_on(name, controller, robot):
-    with TelemetryWriter(name, model="ur5e", rate=500.0) as telemetry:
+    after = []
+
+    def until_told(controller):
+        time.sleep(0.001)
+        after.append(reader.warning())
+        return len(after) > 100 and after[-100] != ""
+
+    with TelemetryWriter(name, model="ur5e", rate=500.0) as telemetry, TelemetryReader(name) as reader:
         recorder = RecorderProcess(name, Path("/dev/full"))
-        report = run(controller, robot, RealTimeClock(500.0), duration=0.5, telemetry=telemetry)
+        report = run(controller, robot, LockstepClock(500.0), duration=60.0, telemetry=telemetry, on_tick=until_told)
+    assert after[-1], "it was not told while the loop ran"
     assert recorder.finish() == "recording to /dev/full ended after 0 cycles: No space left on device"
     assert report.status == Status.OK
 

@@ -141,8 +141,9 @@ def test_what_if_with_the_same_parameters_changes_nothing_before_the_first_chang
 
 
 def test_impossible_parameters_are_refused(recording):
-    with pytest.raises(ParameterError, match=r"admittance\.mass"):
+    with pytest.raises(ParameterError) as refused:
         what_if(recording, {"admittance.mass": [-1.0] * 6})
+    assert refused.value.name == "admittance.mass[0]"
     with pytest.raises(LogError, match="does not say which robot and parameters"):
         what_if(dataclasses.replace(recording, about={}), {})
 

@@ -137,7 +137,6 @@ def test_a_number_that_is_not_finite_stops_the_program_not_the_emulator(connect,
     assert emulator.ask("state")["standing"]
 
 
-@pytest.mark.realtime  # two seconds of the robot, whoever else computes
 def test_scripts_on_the_port_run_one_after_the_other_and_touch_the_outside(connect, emulator) -> None:
     client = connect()
     client.outputs(["actual_digital_output_bits", "output_int_register_30"])
@@ -146,7 +145,7 @@ def test_scripts_on_the_port_run_one_after_the_other_and_touch_the_outside(conne
     script = b"set_standard_digital_out(5, get_standard_digital_in(3))\n"
     script += b"def two():\n  sync()\n  write_output_integer_register(30, 7)\nend\n"
     _send(emulator, script)
-    states = (client.state() for _ in range(1000))
+    states = (client.state() for _ in range(10_000))  # until it happens: twenty seconds of the robot
     last = next(state for state in states if state["output_int_register_30"] == 7)
     assert last["actual_digital_output_bits"] == 1 << 5
 

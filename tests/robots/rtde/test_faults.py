@@ -6,6 +6,7 @@ The scenarios are those of benchmarks/rtde_faults.py. ``UR_FAULTS=all`` runs eve
 import importlib.util
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -61,12 +62,29 @@ def test_the_table_is_complete() -> None:
     assert TABLE.keys() == faults.FAULTS.keys()
 
 
+@pytest.fixture(scope="module")
+def started() -> Iterator[EmulatorProcess]:
+    with EmulatorProcess(*faults.OPTIONS) as emulator:
+        yield emulator
+
+
+@pytest.fixture
+def emulator(started: EmulatorProcess) -> EmulatorProcess:
+    """Switched on again after a fault that it does not survive."""
+    if not started.alive:
+        started.start()
+    started.tell("reset")
+    return started
+
+
 @pytest.mark.realtime
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize(("name", "client"), CASES)
-def test_a_fault_has_the_right_sentence_a_bounded_stop_and_a_way_back(name: str, client: str) -> None:
+def test_a_fault_has_the_right_sentence_a_bounded_stop_and_a_way_back(
+    emulator: EmulatorProcess, name: str, client: str
+) -> None:
     words, time_limit, way_limit = TABLE[name]
-    outcome = faults.run(name, client)
+    outcome = faults.play(emulator, name, client, strict=False)
     assert words in outcome.sentence
     assert outcome.moved_again
     if time_limit is not None:
@@ -79,15 +97,16 @@ def test_a_fault_has_the_right_sentence_a_bounded_stop_and_a_way_back(name: str,
 
 @pytest.mark.realtime
 @pytest.mark.parametrize("client", ALWAYS)
-def test_a_cut_cable_costs_the_same_where_the_first_rate_of_a_watchdog_is_kept(client: str) -> None:
-    with EmulatorProcess(*faults.OPTIONS) as emulator:
-        ways = []
-        for strict in (False, True):
-            emulator.tell("reset")
-            outcome = faults.play(emulator, "network cut 1 s", client, strict)
-            assert "no joint state for" in outcome.sentence
-            assert outcome.moved_again
-            ways.append(outcome.travel)
+def test_a_cut_cable_costs_the_same_where_the_first_rate_of_a_watchdog_is_kept(
+    emulator: EmulatorProcess, client: str
+) -> None:
+    ways = []
+    for strict in (False, True):
+        emulator.tell("reset")
+        outcome = faults.play(emulator, "network cut 1 s", client, strict)
+        assert "no joint state for" in outcome.sentence
+        assert outcome.moved_again
+        ways.append(outcome.travel)
     assert max(ways) < TABLE["network cut 1 s"][2]
     assert ways[1] == pytest.approx(ways[0], abs=0.003)
 

@@ -95,10 +95,9 @@ def test_a_netft_falls_silent_under_a_push_and_the_arm_goes_on_with_its_own_sens
 
 
 def test_two_names_of_one_sensor_and_unnamed_seconds_are_refused() -> None:
-    with pytest.raises(RobotError, match="the same one in the wrist"):
-        open_rtde("127.0.0.1", MODEL, "builtin", "raw")
-    with pytest.raises(RobotError, match="second = 'nonsense'"):
-        open_rtde("127.0.0.1", MODEL, "builtin", "nonsense")
+    for second, sentence in (("raw", "the same one in the wrist"), ("nonsense", "second = 'nonsense'")):
+        with pytest.raises(RobotError, match=sentence):
+            open_rtde("127.0.0.1", MODEL, "builtin", second)
     robot = open_rtde("127.0.0.1", MODEL, "builtin", "netft:192.168.1.1")
     assert (robot.source, robot.second_source) == ("builtin", "netft:192.168.1.1")
     with pytest.raises(RobotError, match=r"second.source = \(empty\)"):

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PATH = Path(__file__).parents[2] / "benchmarks" / "fault_table.py"
+PATH = Path(__file__).parents[3] / "benchmarks" / "fault_table.py"
 spec = importlib.util.spec_from_file_location("fault_table", PATH)
 fault_table = importlib.util.module_from_spec(spec)
 sys.modules["fault_table"] = fault_table
