@@ -33,13 +33,13 @@ from ur_admittance.errors import ParameterError, SimulationError, UrAdmittanceEr
 from ur_admittance.model import robot_model
 from ur_admittance.robots.ros.cdr import WrenchReader
 from ur_admittance.robots.ros.inputs import CLOCK_TOPIC
-from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled
+from ur_admittance.robots.ros.polled import LATCHED, Polled
+from ur_admittance.robots.ros.prepared import Stream
 from ur_admittance.robots.simulated import Environment, World
 from ur_admittance.robots.simulated.environment import Kind
 from ur_admittance.ros.node_run import offer, run
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.realtime import SWITCH_INTERVAL_S, whole_process
-from ur_admittance_lab.driver import driver_messages as messages
 from ur_admittance_lab.driver.driver import Driver
 from ur_admittance_lab.driver.driver_commands import Commands
 from ur_admittance_lab.driver.driver_options import LIVE, PARAMETERS, new_world, start_angles
@@ -98,10 +98,7 @@ class SimNode(Node):  # type: ignore[misc]
         rate, log = self._value("rate"), self.get_logger()
         self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._description.publish(String(data=generate(self.model, self._value("tf_prefix"))))
-        self._clock_publisher = (
-            self.create_publisher(Clock, CLOCK_TOPIC, COMMANDS) if self._value("publish_clock") else None
-        )
-        self._clock_message = messages.clock()
+        self._clock_stream = Stream(self, CLOCK_TOPIC, Clock()) if self._value("publish_clock") else None
         self._commands = Commands(self.driver, rate, self._now_ns)
         self._states = States(
             self.driver, self._pendant_tcp({}), self._value("publish_wrench"), log, self._value("tf_prefix")
@@ -121,7 +118,7 @@ class SimNode(Node):  # type: ignore[misc]
 
     def _now_ns(self) -> int:
         """ROS time, as the controllers have it."""
-        return self._stamp_ns if self._clock_publisher is not None else time.time_ns()
+        return self._stamp_ns if self._clock_stream is not None else time.time_ns()
 
     # physics
 
@@ -133,7 +130,7 @@ class SimNode(Node):  # type: ignore[misc]
     def _physics(self) -> None:
         clock = RealTimeClock(self._value("rate") * self._value("realtime_factor"), spin_ns=0)
         clock.start()
-        simulated_time = self._clock_publisher is not None
+        simulated_time = self._clock_stream is not None
         woke = time.monotonic()
         while not self._end:
             clock.wait()
@@ -153,14 +150,13 @@ class SimNode(Node):  # type: ignore[misc]
         driver, period_ns = self.driver, round(self.period * 1e9)
         self._commands.take()
         self._take_hand()
-        simulated_time = self._clock_publisher is not None
+        simulated_time = self._clock_stream is not None
         now_ns = self._now_ns()
         for i in range(steps):
             driver.step(now_ns - (steps - 1 - i) * period_ns)
         self._stamp_ns = round(driver.world.time * 1e9) if simulated_time else time.time_ns()
-        if self._clock_publisher is not None:
-            self._clock_message.set_stamp(self._stamp_ns)
-            self._clock_publisher.handle.publish_raw(bytes(self._clock_message.data))
+        if self._clock_stream is not None:
+            self._clock_stream.send(self._stamp_ns)
         self._status.publish()
         self._states.publish(self._stamp_ns)
 
