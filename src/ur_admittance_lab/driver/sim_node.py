@@ -50,6 +50,7 @@ from ur_admittance_lab.driver.tcp import PendantTcp
 from ur_admittance_lab.urdf_writer import generate
 
 HAND_TIMEOUT = 0.5  # [s] the hand leaves the tool when its messages end
+COMMAND_LOOK_S = 0.0002  # between two looks for a command that is waited for
 MOST_STEPS = 50  # periods of physics that are caught up after a pause
 
 
@@ -80,6 +81,7 @@ class SimNode(Node):  # type: ignore[misc]
         self._hand = np.zeros(6)
         self._hand_reader = WrenchReader()
         self._stamp_ns = 0
+        self._commanded = False  # in the last cycle
         self._make_topics()
         self._end = False
         self._thread = threading.Thread(target=self._run, name="physics")
@@ -134,6 +136,7 @@ class SimNode(Node):  # type: ignore[misc]
         woke = time.monotonic()
         while not self._end:
             clock.wait()
+            self._wait_for_command()
             late, woke = time.monotonic() - woke - clock.period, time.monotonic()
             steps = 1 if simulated_time else 1 + min(clock.skipped, MOST_STEPS)
             try:
@@ -145,10 +148,19 @@ class SimNode(Node):  # type: ignore[misc]
                 with self.lock:
                     self._put(start_angles(self._value))
 
+    def _wait_for_command(self) -> None:
+        """Of a client that is late: time stands still for it as long as the patience lasts."""
+        end = time.monotonic() + (self._value("patience") if self._clock_stream is not None else 0.0)
+        commanded, self._commanded = self._commanded, False
+        while commanded and not self._commanded and time.monotonic() < end and not self._end:
+            time.sleep(COMMAND_LOOK_S)
+            with self.lock:
+                self._commanded = self._commands.take() > 0
+
     def _cycle(self, steps: int) -> None:
         """Commands, physics, states. More than one step catches up after a pause of the machine."""
         driver, period_ns = self.driver, round(self.period * 1e9)
-        self._commands.take()
+        self._commanded = self._commands.take() > 0 or self._commanded
         self._take_hand()
         simulated_time = self._clock_stream is not None
         now_ns = self._now_ns()
