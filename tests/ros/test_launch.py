@@ -129,6 +129,7 @@ def test_the_page_and_recordings_of_two_arms_have_names_of_their_own(tmp_path, c
     assert len(names) == 4
 
 
+@pytest.mark.realtime
 def test_the_real_arm_waits_for_its_activation_and_listens_to_the_driver(processes, prefix, setup_of, parameters):
     sim = {"controller": "forward_velocity_controller", "tool.tcp": [0.0, 0.0, 0.15]}
     processes.start("sim_node", sim, {WRENCH: WRENCH})

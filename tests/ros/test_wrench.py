@@ -143,7 +143,7 @@ def test_the_calibration_node_finds_the_tool(processes, setup_of, client, tmp_pa
     from std_msgs.msg import String
 
     bias = [3.0, -2.0, 4.0, 0.1, 0.2, -0.1]
-    sim = {"publish_clock": True, "sensor.bias": bias, "sensor.noise_force": 0.05}  # nothing is late by its clock
+    sim = {"sensor.bias": bias, "sensor.noise_force": 0.05, "publish_clock": True, "patience": 0.3}  # nothing is late
     processes.start("sim_node", {**SIM_TOOL, **sim})
     file = tmp_path / "calibration.yaml"
     remap = {"/netft/raw_sensor": "/wrist_ft_sensor"}
