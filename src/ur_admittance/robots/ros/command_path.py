@@ -35,6 +35,9 @@ SCALED, PLAIN, VELOCITY = (
 
 
 class Kind(NamedTuple):
+    """Controllers of one output, which take commands on scaled_joint_trajectory_controller/joint_trajectory or on
+    forward_velocity_controller/commands where nothing else is chosen."""
+
     usual: tuple[str, ...]  # names in the driver's launch file
     type: str  # how the type of another one that fits ends
     topic: str  # on which it takes commands, relative to its name
