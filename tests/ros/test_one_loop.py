@@ -156,20 +156,8 @@ def test_a_loop_that_fails_under_run_is_told_and_is_an_exit_code(processes, setu
     )
     processes.start("sim_node")
     setup = setup_of(processes)
-    command = [
-        sys.executable,
-        "-m",
-        "ur_admittance",
-        "run",
-        "--robot",
-        "ros",
-        "--yes",
-        "--name",
-        NAME,
-        "--duration",
-        "4",
-    ]
-    command += ["--set", "safety.wrench_timeout=0.4", "--set", "safety.joint_state_timeout=0.4"]
+    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "ros", "--yes", "--name", NAME]
+    command += ["--duration", "4", "--set", "safety.wrench_timeout=0.4", "--set", "safety.joint_state_timeout=0.4"]
     command += ["--stage", "stage_that_fails:Fails"]
     process = processes.start_command(command, "run", {"PYTHONPATH": str(tmp_path)})
     setup.wait_for(timeout=90.0)
