@@ -239,13 +239,17 @@ def ablation() -> str:
     def counts(found: dict[str, int]) -> str:
         return ", ".join(f"{place} {n:+d}" for place, n in found.items())
 
+    def test(name: str) -> str:
+        return f"`{name.rpartition('::')[2].partition('[')[0]}`"
+
     mechanisms = YAML(typ="safe").load(DOCS.parent / "benchmarks" / "ablation" / "mechanisms.yaml")
     body = []
-    for name, row in json.loads((DOCS / "measured" / "ablation.json").read_text())["rows"].items():
+    for name, row in measured("ablation")["rows"].items():
         changed = f"{row['different']} of {row['cases']}"
-        without, kept = mechanisms[name]["without"], mechanisms[name].get("kept", "")
-        body.append([name, without, changed, counts(row["more"]) or "none", kept])
-    return rows(["without", "what happens instead", "cases that change", "failures that return", "kept because"], body)
+        tests = ", ".join(dict.fromkeys(map(test, row["tests"])))
+        shown = "; ".join(filter(None, [counts(row["more"]), tests, mechanisms[name].get("kept", "")]))
+        body.append([name, mechanisms[name]["without"], changed, shown])
+    return rows(["without", "what happens instead", "cases that change", "what fails then, or why it stays"], body)
 
 
 def driver() -> str:

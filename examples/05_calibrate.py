@@ -4,8 +4,8 @@ from pathlib import Path
 
 import ur_admittance as ua
 from ur_admittance.calibration import session
-from ur_admittance.calibration.calibration_file import save_calibration, with_calibration
 from ur_admittance.calibration.calm_arm import CalmArm
+from ur_admittance.calibration.tool_calibration import save_calibration, with_calibration
 from ur_admittance.robots.simulated.practice_arms import unknown_tool
 
 model = ua.robot_model("ur5e")

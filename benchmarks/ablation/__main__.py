@@ -1,7 +1,7 @@
-"""Each mechanism of contact, limits and motion off, one at a time, on fixed seeds.
+"""Each mechanism of contact, limits and motion off, one at a time: what fails on fixed seeds, and which tests do.
 
-    python -m benchmarks.ablation                          all of them, on one core; half an hour
-    python -m benchmarks.ablation --only "hit observer"    one, added to what is kept
+    python -m benchmarks.ablation                          all that was not measured on this core yet; half an hour
+    python -m benchmarks.ablation --only "hit observer"    one of them, again
 
 What is kept is the table of docs/how-to/campaign.md (docs/render.py --write).
 Numbers of the campaign's families begin at 0, hands are the odd ones that benchmarks/hand.py reports on. Every
@@ -9,7 +9,6 @@ mechanism has a process of its own.
 """
 
 import argparse
-import ast
 import hashlib
 import json
 import subprocess
@@ -19,28 +18,26 @@ from collections import Counter
 from pathlib import Path
 from typing import Any
 
-from benchmarks.ablation.switch import MECHANISMS, Mechanism, switch_off
-from ur_admittance.core import tick
+import pytest
 
-FILE = Path(__file__).resolve().parents[2] / "docs" / "measured" / "ablation.json"
+from benchmarks.ablation.switch import MECHANISMS, switch_off
+from ur_admittance_lab.evidence import older, stamp
+
+ROOT = Path(__file__).resolve().parents[2]
+FILE = ROOT / "docs" / "measured" / "ablation.json"
 EPISODES = 24  # of each family
 PRESSED, FREE = "hand against a surface", "hand in free space"  # benchmarks/hand.py, without and with --free
 HANDS = {PRESSED: 40, FREE: 12}
 NOTHING = "nothing"  # is off
 
 
-def measure(
-    mechanism: Mechanism | None, where: tuple[str, ...], episodes: int, hands: dict[str, int]
-) -> dict[str, Any]:
+def measure(where: list[str], episodes: int, hands: dict[str, int]) -> dict[str, Any]:
     """In a process that has run no tick. Failures by place and check, and a digest of each command."""
     from benchmarks import hand
     from ur_admittance_lab.campaign.families import episode
     from ur_admittance_lab.campaign.run_campaign import judge
-    from ur_admittance_lab.episodes import batch, simulate
+    from ur_admittance_lab.episodes import simulate
 
-    if mechanism is not None:
-        switch_off(mechanism)
-        batch.warm_up = lambda *_: None  # it would load the tick as it is
     found: dict[str, dict[str, Any]] = {}
     for place in where:
         failures: Counter[str] = Counter()
@@ -72,32 +69,44 @@ def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()[:8]
 
 
-def core() -> str:
-    """What was measured: a digest of the core's code, whatever its comments and docstrings."""
-    code = []
-    for file in sorted(Path(tick.__file__).parent.rglob("*.py")):
-        tree = ast.parse(file.read_text(encoding="utf-8"))
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Module | ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
-                node.body = node.body[1:]
-        code.append(ast.dump(tree))
-    return digest("".join(code).encode())
+def failing(tests: list[str]) -> list[str]:
+    """Those of the tests that fail in this process."""
+    failed: list[str] = []
+
+    class Watch:
+        def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+            if report.failed:
+                failed.append(report.nodeid)
+
+    quietly = ["-q", "--tb=no", "--timeout=0", "-p", "no:cacheprovider"]
+    if tests and pytest.main([*quietly, *(str(ROOT / test) for test in tests)], plugins=[Watch()]) > 1:
+        raise SystemExit(f"{', '.join(tests)}: pytest could not run them")
+    return failed
 
 
-def in_child(name: str, where: tuple[str, ...], episodes: int, hands: dict[str, int]) -> dict[str, Any]:
+def in_child(name: str, where: list[str], episodes: int, hands: dict[str, int], tests: list[str]) -> dict[str, Any]:
+    """With this mechanism off, or NOTHING: {"places": measure(), "tests": failing()}"""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "found.json"
-        asked = json.dumps([name, where, episodes, hands])
+        asked = json.dumps([name, where, episodes, hands, tests])
         subprocess.run([sys.executable, "-m", "benchmarks.ablation", "--child", asked, str(out)], check=True)
         return dict(json.loads(out.read_text()))
 
 
+def child(asked: str, out: str) -> None:
+    name, where, episodes, hands, tests = json.loads(asked)
+    if name != NOTHING:
+        switch_off(MECHANISMS[name])
+    found = {"tests": failing(tests), "places": measure(where, episodes, hands)}
+    Path(out).write_text(json.dumps(found))
+
+
 def compared(found: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
-    """Failures beyond those with everything on, and in how many cases anything differs."""
+    """Failures beyond those with everything on, in how many cases anything differs, and the tests that fail."""
     more: dict[str, int] = {}
     less: dict[str, int] = {}
     cases = different = 0
-    for place, result in found.items():
+    for place, result in found["places"].items():
         plain = base[place]
         cases += len(result["digests"])
         different += sum(a != b for a, b in zip(result["digests"], plain["digests"], strict=True))
@@ -105,39 +114,31 @@ def compared(found: dict[str, Any], base: dict[str, Any]) -> dict[str, Any]:
             change = result["failures"].get(check, 0) - plain["failures"].get(check, 0)
             if change:
                 (more if change > 0 else less)[f"{place}: {check}"] = change
-    return {"cases": cases, "different": different, "more": more, "less": less}
+    return {"cases": cases, "different": different, "more": more, "less": less, "tests": found["tests"]}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Each mechanism off, one at a time.")
-    parser.add_argument("--only", choices=[NOTHING, *MECHANISMS], action="append")
+    parser.add_argument("--only", choices=MECHANISMS, action="append")
     parser.add_argument("--episodes", type=int, default=EPISODES)
     parser.add_argument("--file", type=Path, default=FILE)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        name, where, episodes, hands = json.loads(options.child[0])
-        found = measure(MECHANISMS.get(name), tuple(where), episodes, hands)
-        Path(options.child[1]).write_text(json.dumps(found))
+        child(*options.child)
         return
-    kept: dict[str, Any] = {"base": {}, "rows": {}}
-    if options.file.exists():
-        kept = json.loads(options.file.read_text())
-    for name in options.only or [NOTHING, *MECHANISMS]:
-        if name == NOTHING:
-            every = tuple(dict.fromkeys(place for one in MECHANISMS.values() for place in one.where))
-            kept = {
-                "core": core(),
-                "episodes": options.episodes,
-                "base": in_child(NOTHING, every, options.episodes, HANDS),
-                "rows": {},
-            }
-        else:
-            found = in_child(name, MECHANISMS[name].where, kept["episodes"], HANDS)
-            kept["rows"][name] = compared(found, kept["base"])
+    kept: dict[str, Any] = json.loads(options.file.read_text()) if options.file.exists() else {}
+    if not kept or older(kept):
+        every = list(dict.fromkeys(place for one in MECHANISMS.values() for place in one.where))
+        base = in_child(NOTHING, every, options.episodes, HANDS, [])["places"]
+        kept = {"evidence": stamp("core"), "episodes": options.episodes, "base": base, "rows": {}}
+    for name in options.only or [name for name in MECHANISMS if name not in kept["rows"]]:
+        mechanism = MECHANISMS[name]
+        found = in_child(name, mechanism.where, kept["episodes"], HANDS, mechanism.tests)
+        kept["rows"][name] = compared(found, kept["base"])
+        kept["rows"] = {name: kept["rows"][name] for name in MECHANISMS if name in kept["rows"]}
         options.file.write_text(json.dumps(kept, indent=1) + "\n")
-        if name != NOTHING:
-            print(name, kept["rows"][name], flush=True)
+        print(name, kept["rows"][name], flush=True)
 
 
 if __name__ == "__main__":

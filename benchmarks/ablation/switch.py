@@ -15,12 +15,15 @@ from typing import Any
 
 from numba import njit
 from numba.core.caching import NullCache
+from numba.core.dispatcher import Dispatcher
 from ruamel.yaml import YAML
 
-from ur_admittance.core import tick  # noqa: F401  (brings all modules of the core)
-from ur_admittance_lab.episodes import kernels  # noqa: F401
-
 CORE = "ur_admittance.core."
+
+# All kernels that there are: one that is imported later would come from the cache, as it is.
+for _name in ("core.tick", "control.kernels", "runtime.kernels"):
+    importlib.import_module(f"ur_admittance.{_name}")
+importlib.import_module("ur_admittance_lab.episodes.kernels")
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class Mechanism:
     where: list[str]
     constants: dict[str, Any] = field(default_factory=dict)
     edits: dict[str, list[list[str]]] = field(default_factory=dict)
+    tests: list[str] = field(default_factory=list)
     kept: str = ""
 
 
@@ -69,6 +73,8 @@ def switch_off(mechanism: Mechanism) -> set[str]:
     for path, edits in mechanism.edits.items():
         module, name = find(path)
         touched |= replace(getattr(module, name), njit(nogil=True, error_model="numpy")(edited(path, edits)))
+    # Tests have kernels of their own around the tick: these are not cached either.
+    setattr(Dispatcher, "enable_caching", lambda kernel: None)  # noqa: B010
     return compile_anew(touched)
 
 

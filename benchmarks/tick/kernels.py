@@ -9,22 +9,22 @@ from ur_admittance.core.checks import OK, check_params, check_sample, check_stat
 from ur_admittance.core.compile import mat6, record, vec6
 from ur_admittance.core.law.led import take_references
 from ur_admittance.core.law.ramps import ramp_parameters, track
-from ur_admittance.core.law.twist import advance, carry, desired_twist, law_twist, pose_error
-from ur_admittance.core.limits.choose import choose
+from ur_admittance.core.law.twist import LawStep, advance, carry, desired_twist, hold_when_quiet, law_twist, pose_error
+from ur_admittance.core.limits.choose import Middle, choose
 from ur_admittance.core.limits.singular import damped_factor, smallest_singular_value
 from ur_admittance.core.memory import stands_still
 from ur_admittance.core.modes import change_mode
 from ur_admittance.core.motion.following import follows, observe_lead, observe_speed, rejoin
 from ur_admittance.core.motion.sending import send
 from ur_admittance.core.motion.stopping import move_joints, remember_limits
-from ur_admittance.core.spatial import copy_matrix
+from ur_admittance.core.spatial import Pose, copy_matrix
 from ur_admittance.core.tick import clear_motion, keep_inside, known_period, report, tick_one
 from ur_admittance.core.wrench.condition import condition
 from ur_admittance.core.wrench.fusion import take_reading
 
 BETWEEN = np.dtype(  # what one step hands to the next
     [
-        *((name, float, (3, 3)) for name in ("R", "R_command")),
+        *((name, float, (3, 3)) for name in ("R", "R_command", "R_control")),
         *((name, float, (3,)) for name in ("p", "p_command")),
         ("J", float, (6, 6)),
         *((name, float, (6,)) for name in ("law", "desired", "v_now", "x_next", "v_next", "wanted", "qd", "realised")),
@@ -47,16 +47,21 @@ def add(to, what):
 
 
 @njit(error_model="numpy")
+def law_step(b):
+    return LawStep(b.R_control, b.v_now, b.x_next, b.v_next, b.law)
+
+
+@njit(error_model="numpy")
 def check(P, S, U, C, B):
     for i in range(S.size):
         p, s, u, b = record(P, 0), record(S, i), record(U, i), record(B, i)
         s.ticks += 1
         take_references(s, u)
-        status, value, bound = check_sample(p, s, u, take_reading(p, s, u))
+        found = check_sample(p, s, u, take_reading(p, s, u))
         if check_params(p) and check_state(s):
             b.dt = known_period(s, u.dt)
             remember_limits(p, s)
-        change_mode(p, s, u, status, value, bound, b.force, b.torque, b.R, b.p)
+        change_mode(p, s, u, found, (b.force, b.torque), Pose(b.R, b.p))
         clear_motion(record(C, i))
 
 
@@ -96,8 +101,8 @@ def law(P, S, U, C, B):
         twist_of(b.J, u.qd, velocity)
         desired_twist(p, s, u, b.desired)
         carry(s, b.desired)
-        b.silent = law_twist(p, s, c, velocity, b.desired, b.dt, b.law, b.v_now, b.x_next, b.v_next)
-        pose_error(s, b.R, b.p, c.pose_error)
+        b.silent = law_twist(p, s, c, velocity, b.desired, b.dt, law_step(b))
+        pose_error(s, Pose(b.R, b.p), c.pose_error)
         track(p, s, c.pose_error, b.wanted)
         add(b.wanted, b.desired)
         add(b.wanted, b.law)
@@ -114,18 +119,16 @@ def joints(P, S, U, C, B):
         forward(p.chain_rotation, p.chain_position, middle, b.R_command, b.p_command, b.J)
         sigma, exact = damped_factor(b.J, s.singular_vectors, factor)
         c.sigma_min = sigma if exact else smallest_singular_value(factor, s.weakest_direction)
-        c.scale, c.limits = choose(
-            p, s, b.J, factor, V, sigma, middle, b.p_command, b.p, b.qd, b.realised, b.dt
-        )  # fmt: skip
+        place = Middle(middle, b.p_command, b.J, factor, sigma)
+        c.scale, c.limits = choose(p, s, place, V, b.p, b.qd, b.realised, b.dt)
 
 
 @njit(error_model="numpy")
 def integrate(P, S, U, C, B):
     for i in range(S.size):
         p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
-        advance(
-            p, s, b.law, b.desired, b.wanted, b.realised, b.v_now, b.x_next, b.v_next, b.silent != 0.0, b.R, b.p, b.dt
-        )  # fmt: skip
+        advance(p, s, law_step(b), b.desired, b.wanted, b.realised, b.dt)
+        hold_when_quiet(p, s, b.R_control, b.silent != 0.0, b.desired, Pose(b.R, b.p), b.dt)
         move_joints(s, b.J, b.qd, p.response_time, b.dt)
         keep_inside(p, s, u)
         report(s, u, c)

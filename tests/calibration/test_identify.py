@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from ur_admittance.calibration import fit as sensor_model
 from ur_admittance.calibration import identify
-from ur_admittance.calibration.calibration_result import expected_reading
+from ur_admittance.calibration.tool_calibration import expected_reading
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters

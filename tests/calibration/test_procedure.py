@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from ur_admittance.calibration import session
-from ur_admittance.calibration.calibration_file import save_calibration, with_calibration
-from ur_admittance.calibration.calibration_result import expected_reading
 from ur_admittance.calibration.calm_arm import CALM_ACCELERATION, CALM_SPEED, CalmArm
+from ur_admittance.calibration.fit import Reading
 from ur_admittance.calibration.poses import choose, excitation
-from ur_admittance.calibration.readings import Reading
+from ur_admittance.calibration.tool_calibration import expected_reading, save_calibration, with_calibration
 from ur_admittance.errors import CalibrationError, ParameterError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters, load_parameters

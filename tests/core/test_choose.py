@@ -23,7 +23,8 @@ CASES = int(os.environ.get("SWEEP", "0")) or 400
 
 @kernel
 def chosen(params, state, J, C, V, sigma, q, position, qd, twist):
-    return choose.choose(record(params, 0), record(state, 0), J, C, V, sigma, q, position, position, qd, twist, DT)
+    middle = choose.Middle(q, position, J, C, sigma)
+    return choose.choose(record(params, 0), record(state, 0), middle, V, position, qd, twist, DT)
 
 
 @kernel
@@ -41,7 +42,8 @@ def shaped(params, state, J, C, V, qd, caps):
 
 @kernel
 def calmed(params, state, J, C, V, sigma, q, qd):
-    return choose.calm_curve(record(params, 0), record(state, 0), J, C, V, sigma, q, qd, DT)
+    middle = choose.Middle(q, q[:3], J, C, sigma)  # its position does not matter here
+    return choose.calm_curve(record(params, 0), record(state, 0), middle, V, qd, DT)
 
 
 @kernel

@@ -10,7 +10,7 @@ from numba import njit
 from ur_admittance.core.chain import forward
 from ur_admittance.core.compile import kernel, record
 from ur_admittance.core.limits.singular import AHEAD, CURVE, curve_speed, damped_factor
-from ur_admittance.core.records import COMMAND, SAMPLE, Limit, Mode, new
+from ur_admittance.core.records import COMMAND, SAMPLE, Limit, Mode, Request, new
 from ur_admittance.core.tick import tick_one
 from ur_admittance.model import robot_model
 from ur_admittance_lab.urdf_writer import generate
@@ -79,6 +79,34 @@ def test_reaching_towards_a_straight_elbow_stays_on_its_line_until_out_of_reach(
     assert joint_accelerations(log) <= 20.0 * (1 + 1e-9)
     back = arm.run(2.0, push=-20 * np.array(direction, float))
     assert (log["p_tcp"][-1] - back["p_tcp"][-1]) @ np.array(direction[:3]) > 0.1  # and is free again
+
+
+def test_a_stop_at_any_moment_near_the_edge_of_the_reach_does_not_fold_the_elbow(ideal_arm):
+    """Braking the tool along its line would straighten the elbow further than the joints alone."""
+    rng = np.random.default_rng(77)
+    light = {"admittance.mass": [2.0] * 3 + [0.1] * 3, "admittance.damping": [20.0] * 3 + [1.0] * 3}
+    for case in range(150):
+        q = np.array([0.1, -1.2, rng.uniform(0.06, 0.4), -0.6, rng.choice([-1.2, 0.1]), 0.0])
+        slow = {"max_linear_acceleration": float(rng.choice([0.5, 1.0, 2.5]))}
+        arm = ideal_arm(q=q, **INTO_ITSELF, **light, **slow)
+        arm.run(rng.uniform(0.1, 1.5), push=rng.normal(size=6) * [40, 40, 40, 4, 4, 4])
+        log = arm.run(0.8, request=Request.DEACTIVATE)
+        assert log["q"][:, 2].min() > 0.0199, case
+
+
+def test_pushed_sideways_at_the_edge_of_the_reach_the_tool_slides_along_it(ideal_arm):
+    arm = ideal_arm(q=[0.0, -1.2, 1.0, -1.5, -1.5, 0.3], **INTO_ITSELF)
+    outwards = arm.pose()[1] / np.linalg.norm(arm.pose()[1])
+    sideways = np.cross(outwards, [0.0, 0.0, 1.0])
+    sideways /= np.linalg.norm(sideways)
+    push = np.zeros(6)
+    push[:3] = 40.0 * outwards
+    arm.run(4.0, push=push)
+    stretched = arm.pose()[1]
+    push[:3] += 20.0 * sideways
+    log = arm.run(2.0, push=push)
+    assert (arm.pose()[1] - stretched) @ sideways > 0.2
+    assert log["q"][:, 2].min() > 0.019
 
 
 SINGULAR = {

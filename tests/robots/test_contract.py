@@ -15,7 +15,9 @@ import numpy as np
 import pytest
 from tests.domains import domain
 
+from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
+from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.robots.simulated import Servo, SimulatedRobot, Tool, World
 from ur_admittance.runtime.realtime import whole_process
@@ -324,11 +326,27 @@ def test_it_can_be_driven_again_after_a_stop(driver: Driver) -> None:
         assert np.all((driver.q - start) * np.sign(SPEED) > 0.01)
 
 
-def test_zeroing_the_sensor_makes_it_read_zero(driver: Driver) -> None:
+def test_a_sensor_that_can_zero_itself_then_reads_zero_and_the_controller_zeroes_any(driver: Driver) -> None:
     with driver:
         driver.first_read()
         driver.listen(100)
-        assert np.linalg.norm(driver.sample["wrench"]) > 1.0  # the tool's weight
-        driver.robot.zero_ft_sensor()
-        driver.listen(2)
-        np.testing.assert_allclose(np.ravel(driver.sample["wrench"]), 0.0, atol=0.05)
+        weight = np.array(np.ravel(driver.sample["wrench"]))
+        assert np.linalg.norm(weight) > 1.0
+        controller = AdmittanceController(robot_model("ur5e"))
+        controller.configure()
+        for _ in range(600):
+            while not driver.clock.wait():
+                pass
+            driver.robot.read(controller.sample)
+            controller.update()
+        controller.zero_free_tool()
+        controller.update()
+        np.testing.assert_allclose(controller.command["wrench_sensor"], 0.0, atol=0.05)
+        np.testing.assert_allclose(controller.sample["wrench"], weight, atol=0.05)  # as the sensor reports it
+        if getattr(driver.robot, "source", "") == "raw":
+            with pytest.raises(RobotError, match="does not zero itself"):
+                driver.robot.zero_ft_sensor()
+        else:
+            driver.robot.zero_ft_sensor()
+            driver.listen(2)
+            np.testing.assert_allclose(np.ravel(driver.sample["wrench"]), 0.0, atol=0.05)

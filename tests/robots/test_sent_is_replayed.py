@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from tests.robots.rtde.netft_server import COUNTS, NetFtServer
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core import tick as tick_module
@@ -15,6 +16,7 @@ from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
+from ur_admittance.robots.sensors import NetFt
 from ur_admittance.robots.simulated import FtSensor, SecondSensor, SimulatedRobot, World
 from ur_admittance.runtime.loop import run
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
@@ -111,24 +113,34 @@ def test_a_kernel_that_computes_something_else_is_noticed(two_sensors, monkeypat
     assert 0.0 < result.differences["sent.q"] < 1e-12
 
 
-@pytest.mark.parametrize("command", ["speed", "servo"])
-def test_what_an_arm_got_through_rtde_is_recomputed(tmp_path, command):
+@pytest.mark.parametrize(("command", "sensors"), [("speed", 1), ("servo", 1), ("speed", 2)])
+def test_what_an_arm_got_through_rtde_is_recomputed(tmp_path, command, sensors):
     model = robot_model("ur5e")
-    settings = RtdeSettings(command=command, state_patience=0.5, command_patience=0.4)
-    controller = AdmittanceController(model, Parameters().changed({"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]}))
-    controller.configure()
-    cycle = 0
-    with EmulatorProcess("--patience", "0.4") as emulator, RtdeRobot(emulator.host, model, settings) as robot:
+    patient = {"command": command, "state_patience": 0.5, "command_patience": 0.4}
+    changes = {"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]}
+    rng, cycle = np.random.default_rng(0), 0
+    with EmulatorProcess("--patience", "0.4") as emulator, NetFtServer() as server:
+        settings, netft = RtdeSettings(**patient), None
+        if sensors == 2:
+            settings = RtdeSettings(sensor="external", second="builtin", **patient)
+            netft = NetFt(server.host, COUNTS, COUNTS, server.port)
+            changes |= {"sensor.source": netft.source, "second.source": "builtin", "safety.wrench_timeout": 0.3}
+        controller = AdmittanceController(model, Parameters().changed(changes))
+        controller.configure()
 
         def on_tick(_):
             nonlocal cycle
             cycle += 1
+            noise = rng.normal(0.0, 0.01, 6) * np.repeat([1.0, 0.1], 3)
+            server.wrench = (controller.sample["second_wrench"] + noise).tolist()
+            server.silent = cycle > 500
             if cycle == 300:
                 controller.activate()
             elif cycle == 400:
                 emulator.tell("push 0 10 0 0 0 0")
 
-        with Recorder(tmp_path / "run.mcap", model="ur5e", realtime=True) as recorder:
+        robot = RtdeRobot(emulator.host, model, settings, netft)
+        with robot, Recorder(tmp_path / "run.mcap", model="ur5e", realtime=True) as recorder:
             run(controller, robot, robot.clock(), duration=2.0, telemetry=recorder, on_tick=on_tick)
         got = np.array([values[-6:] for values in emulator.ask("trace")["values"]])
     log = read_log(tmp_path / "run.mcap")
@@ -137,6 +149,9 @@ def test_what_an_arm_got_through_rtde_is_recomputed(tmp_path, command):
     sent = result.sent[1:, 6:] if command == "speed" else result.sent[1:, :6]
     assert np.abs(sent - sent[0]).max() > 0.01
     assert in_order(got, sent) > 0.95 * len(sent)
+    if sensors == 2:
+        assert log.ticks["sample"]["second_read"].all()
+        assert controller.state["fusion"]["rule"] == ONLY_SECOND
 
 
 def in_order(got, sent):

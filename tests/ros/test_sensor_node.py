@@ -34,7 +34,7 @@ def test_readings_of_a_netft_are_published_zeroed_and_missed(client, monkeypatch
             assert message.header.frame_id == "tool0"
             count = len(heard)
             assert count <= node._sensor.reading.count  # 500 looks a second, 250 readings
-            node._zero()
+            node._take_zero()
             client.until(lambda: abs(heard[-1][1].wrench.force.z) < 1e-3, 5, "zero")
             server.silent = True
             time.sleep(0.3)

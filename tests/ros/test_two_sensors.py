@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 
 from ur_admittance.errors import RobotError
+from ur_admittance.recording.log import read_log
+from ur_admittance.recording.replay import replay
 
 from .processes import WRENCH as DRIVER_WRENCH
 from .relay import JOINTS, WRENCH, Relay
+from .test_sent_is_replayed import TRAJECTORIES, known_trajectories
 from .watched import steady_speed
 
 pytest.importorskip("rclpy")
@@ -47,10 +50,16 @@ class TwoTopics(Relay):
         return data[:-48] + (np.frombuffer(data[-48:]) + noise).tobytes()
 
 
-def test_a_wrench_topic_falls_silent_under_a_push_and_the_arm_goes_on_with_the_other(processes, setup_of, patient):
+def test_a_wrench_topic_falls_silent_under_a_push_and_the_arm_goes_on_with_the_other(
+    processes, setup_of, patient, tmp_path
+):
+    from trajectory_msgs.msg import JointTrajectory
+
+    path = tmp_path / "run.mcap"
     processes.start("sim_node", remap={"/joint_states": JOINTS, DRIVER_WRENCH: WRENCH})
-    processes.start("admittance_node", {**patient, "second.source": SECOND})
+    processes.start("admittance_node", {**patient, "second.source": SECOND, "log": str(path)})
     arm = setup_of(processes)
+    heard = arm.client.listen(JointTrajectory, TRAJECTORIES)
     relay = TwoTopics(arm.client)
     try:
         arm.bring_up()
@@ -69,8 +78,16 @@ def test_a_wrench_topic_falls_silent_under_a_push_and_the_arm_goes_on_with_the_o
         time.sleep(0.8)
         answer = arm.client.trigger("/admittance_node/zero_ft_sensor")
         assert answer.success, answer.message
+        assert arm.client.transition("cleanup"), arm.state()
     finally:
         relay.close()
+    log = read_log(path)
+    result = replay(log)
+    assert result.exact, str(result)
+    assert log.ticks["sample"]["second_read"].all()
+    assert log.ticks["sample"]["wrench_age"].max() > 1.0  # both raw readings, the silent one too
+    assert len(heard) > 500
+    assert known_trajectories(log, result, [message for _, message in heard]) == len(heard)
 
 
 def test_a_second_sensor_that_is_no_topic_is_refused():

@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance.calibration.readings import Array, Reading
+from ur_admittance.calibration.fit import Array, Reading
 from ur_admittance.control import zeroing
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.records import COMMAND, SAMPLE, Mode, Status, new

@@ -9,13 +9,19 @@ eigenvector of the smallest eigenvalue. Then Gauss-Newton on all 15 unknowns, fo
 A pose in which somebody touched the tool must not spoil the others: it is found by leaving each one out in turn.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ur_admittance.calibration.readings import Array, Flags, cross_matrix
 from ur_admittance.core.spatial import exp_so3
 from ur_admittance.errors import CalibrationError
+
+Array = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+STANDARD_GRAVITY = 9.80665  # [m/s2]
 
 ITERATIONS = 30
 CONVERGED = 1e-12  # relative step
@@ -25,6 +31,37 @@ UNKNOWNS = 15
 TOLERANCE = (0.3, 0.03)  # [N], [Nm]
 TIMES_SCATTER = 5.0
 SHARE = 6  # at most one pose in six may be dropped
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """Mean and spread of the raw wrench over the time that the arm stood still."""
+
+    q: Array  # (6,) [rad]
+    R_base_flange: Array  # (3, 3)
+    wrench: Array  # (6,) mean raw reading, sensor axes [N, Nm]
+    spread: Array  # (6,) standard deviation of one sample [N, Nm]
+    count: int  # samples
+
+
+def stacked(readings: Sequence[Reading], sign: float) -> tuple[Array, Array]:
+    """R_flange_base (n, 3, 3) and the wrenches on the tool (n, 6), the sensor's sign applied."""
+    R_flange_base = np.array([reading.R_base_flange.T for reading in readings])
+    return R_flange_base, sign * np.array([reading.wrench for reading in readings])
+
+
+def noise(readings: Sequence[Reading]) -> tuple[float, float]:
+    """Standard deviation of one sample: force [N] and torque [Nm], pooled over poses and axes."""
+    square = np.array([reading.spread for reading in readings]) ** 2
+    return float(np.sqrt(square[:, :3].mean())), float(np.sqrt(square[:, 3:].mean()))
+
+
+def cross_matrix(v: Array) -> Array:
+    """[v]x with [v]x u = v x u, also for stacks (..., 3) -> (..., 3, 3)."""
+    x, y, z = np.moveaxis(np.asarray(v, dtype=float), -1, 0)
+    zero = np.zeros_like(x)
+    rows = [[zero, -z, y], [z, zero, -x], [-y, x, zero]]
+    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,18 @@ from dataclasses import replace
 import numpy as np
 
 from ur_admittance.calibration import poses
-from ur_admittance.calibration.calibration_result import Deviation, ToolCalibration
-from ur_admittance.calibration.fit import UNKNOWNS, Fit, predicted, without_outliers
-from ur_admittance.calibration.readings import STANDARD_GRAVITY, Array, Reading, noise, stacked
+from ur_admittance.calibration.fit import (
+    STANDARD_GRAVITY,
+    UNKNOWNS,
+    Array,
+    Fit,
+    Reading,
+    noise,
+    predicted,
+    stacked,
+    without_outliers,
+)
+from ur_admittance.calibration.tool_calibration import Deviation, ToolCalibration
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_rpy, rotation_vector
 from ur_admittance.params import Parameters

@@ -8,7 +8,7 @@ into an order with short paths. Only the directions of gravity in the flange mat
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ur_admittance.calibration.readings import Array, Flags, cross_matrix
+from ur_admittance.calibration.fit import Array, Flags, cross_matrix
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import rotation_from_rpy, rotation_vector

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ur_admittance.calibration.calm_arm import CalmArm
-from ur_admittance.calibration.readings import Array
+from ur_admittance.calibration.fit import Array
 from ur_admittance.calibration.wiring import Diagnosis, Felt, Unclear, describe, find_wiring
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_rpy
@@ -59,11 +59,14 @@ def actions(R_base_flange: Array, parameters: Parameters) -> list[Action]:
 def push_test(
     arm: CalmArm,
     parameters: Parameters,
-    ask: Callable[[Action], None],
-    done: Callable[[Action], None] = lambda action: None,
+    ask: Callable[[Action], None] | None = None,
+    done: Callable[[Action], None] | None = None,
     say: Callable[[str], None] = lambda text: None,
 ) -> PushTest:
-    """``ask`` says what the hand should do and returns at once; ``done`` says that it may let go."""
+    """``ask`` says what the hand should do and returns at once; ``done`` says that it may let go; without them ``say``
+    does."""
+    ask = ask or (lambda action: say(f"{action.name}: {action.words}, and hold it for a second"))
+    done = done or (lambda action: say("thank you, let go"))
     R_base_flange = arm.model.forward(arm.q)[0]
     R_flange_sensor = rotation_from_rpy(parameters.sensor.rotation)
     R_base_sensor = R_base_flange @ R_flange_sensor

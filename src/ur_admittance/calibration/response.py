@@ -1,7 +1,6 @@
 """How late a robot responds: the time from a command to the motion it asks for, delay and servo lag together.
 
-    response = measure_response(arm)                      a gentle sine of 1.5 mm, two and a half seconds
-    response = response_from_motion(qd_command, qd, T)    from any recorded motion; None when there is too little of it
+    response = measure_response(arm)        a gentle sine of 1.5 mm, two and a half seconds
 
 The result belongs in robot.response_time: margin, stabiliser and the felt mass are computed from it.
 """
@@ -24,7 +23,6 @@ SWINGS = 4  # that count, after one to get going
 LONGEST = 0.15  # [s] that is believed
 FAITHFUL = (0.8, 1.25)  # measured over commanded swing of an arm that follows
 EXPLAINED = 0.95  # share of the measured motion that is the late command
-SLOWEST = 0.01  # [rad/s] root mean square: less motion says nothing
 
 
 @dataclass(frozen=True)
@@ -97,33 +95,3 @@ def _from_phase(t: Array, speed: Array, omega: float, commanded: float) -> Respo
             f"expected 0 to {1e3 * LONGEST:.0f} ms and {100 * EXPLAINED:.0f} %. Did something touch the arm?"
         )
     return Response(late, gain, explained)
-
-
-def response_from_motion(qd_command: Array, qd_measured: Array, period: float) -> Response | None:
-    """From the commanded and measured joint speeds (n, 6) [rad/s] of normal operation, one row per tick.
-
-    The shift that leaves the least of the measured speeds unexplained, between ticks by a parabola. A command acts from
-    its tick to the next: on average half a period later. None: too little motion, or it is not explained."""
-    longest = round(LONGEST / period)
-    n = len(qd_command) - longest - 1
-    if n < 4 * longest:
-        return None
-    measured = qd_measured[longest : longest + n]
-    energy = float(np.mean(np.sum(measured**2, axis=1)))
-    if math.sqrt(energy) < SLOWEST:
-        return None
-    left = np.empty(longest)
-    for k in range(longest):
-        late = qd_command[longest - k : longest - k + n]
-        left[k] = float(np.mean(np.sum((measured - late) ** 2, axis=1)))
-    best = int(np.argmin(left))
-    if not 0 < best < longest - 1:
-        return None
-    before, at, after = left[best - 1 : best + 2]
-    shift = best + 0.5 * (before - after) / max(before - 2.0 * at + after, 1e-30)
-    late = qd_command[longest - best : longest - best + n]
-    gain = float(np.sum(measured * late) / max(np.sum(late * late), 1e-30))
-    explained = 1.0 - float(at) / energy
-    if explained < EXPLAINED:
-        return None
-    return Response(max(0.0, (shift - 0.5) * period), gain, explained)

@@ -6,11 +6,11 @@ from datetime import datetime
 
 import numpy as np
 
-from ur_admittance.calibration.calibration_result import ToolCalibration, expected_reading
 from ur_admittance.calibration.calm_arm import CalmArm
+from ur_admittance.calibration.fit import Array, Reading, noise
 from ur_admittance.calibration.identify_tool import RESIDUAL_FORCE, RESIDUAL_TORQUE, TIMES_NOISE, identify
 from ur_admittance.calibration.poses import FEWEST_POSES, choose, excitation, paths
-from ur_admittance.calibration.readings import Array, Reading, noise
+from ur_admittance.calibration.tool_calibration import ToolCalibration, expected_reading
 from ur_admittance.errors import CalibrationError
 from ur_admittance.params import Parameters
 

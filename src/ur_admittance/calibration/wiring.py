@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from ur_admittance.calibration.readings import Array, cross_matrix
+from ur_admittance.calibration.fit import Array, cross_matrix
 from ur_admittance.model.frames import rotation_from_rpy, rotation_vector, rpy_from_rotation
 from ur_admittance.params import Parameters
 
@@ -59,6 +59,11 @@ class Diagnosis:
     @property
     def good(self) -> bool:
         return not self.findings
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        wrong = tuple(f"wrong: {finding}" for finding in self.findings)
+        return wrong or ("sign, axes, mounting and lever arm are right",)
 
 
 class Unclear(Exception):

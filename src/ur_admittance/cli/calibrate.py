@@ -1,6 +1,6 @@
 """ur-admittance calibrate: find tool mass, centre of mass, sensor bias, mounting and base tilt; test a calibration."""
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -28,29 +28,41 @@ app = typer.Typer(
 )
 
 
+@dataclass(frozen=True)
+class Written:
+    """What is written, and where."""
+
+    out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("calibration.yaml")
+    figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write; default: beside the file.")] = None
+    second: Annotated[bool, typer.Option("--as-second", help="Write it for a second force sensor (second.*).")] = False
+    overwrite: OverwriteOption = False
+
+    @property
+    def picture(self) -> Path:
+        return self.figure or self.out.parent / f"{self.out.stem}.png"
+
+
 @app.callback(invoke_without_command=True)
 @shared_options
 def calibrate(
     context: typer.Context,
     arm: MovingOptions,
+    *,
     poses: Annotated[int, within("--poses", bounds=Bounds(1, 60), help="How many orientations to visit.")] = 12,
     manual: Annotated[bool, typer.Option("--manual", help="You guide the arm to each pose by hand.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only list the poses; nothing moves.")] = False,
-    out: Annotated[Path, typer.Option("--out", help="File to write.")] = Path("calibration.yaml"),
-    figure: Annotated[Path | None, typer.Option("--figure", help="Figure to write; default: beside the file.")] = None,
-    second: Annotated[bool, typer.Option("--as-second", help="Write it for a second force sensor (second.*).")] = False,
-    overwrite: OverwriteOption = False,
+    written: Written,
 ) -> None:
     """Turn the wrist through well-chosen orientations, read the sensor at rest, write calibration.yaml."""
     if context.invoked_subcommand is not None:
         return
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.calibration_file import check_replaced, save_calibration
+    from ur_admittance.calibration.tool_calibration import check_replaced, save_calibration
 
-    picture = figure or out.parent / f"{out.stem}.png"
+    out, picture = written.out, written.picture
     if not dry_run:
-        check_output("--out", out, PARAMETERS, overwrite)
-        check_output("--figure", picture, PICTURES, overwrite)
+        check_output("--out", out, PARAMETERS, written.overwrite)
+        check_output("--figure", picture, PICTURES, written.overwrite)
         check_replaced(out, arm.simulated)
     parameters = arm.parameters()
     if arm.sensor or arm.simulated:
@@ -72,7 +84,7 @@ def calibrate(
     typer.echo(f"\n{result}")
     if arm.simulated:
         typer.echo(_truth(settings["world"]))
-    save_calibration(result, out, second)
+    save_calibration(result, out, written.second)
     result.save_figure(picture)
     typer.echo(f"\nwritten: {out} and {picture}; use it with `include: {out.name}` in a parameter file beside it")
 
@@ -84,7 +96,7 @@ def check(
 ) -> None:
     """Test a calibration in three new orientations: which wrench is left with nothing touching the tool?"""
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.calibration_file import with_calibration
+    from ur_admittance.calibration.tool_calibration import with_calibration
 
     parameters = with_calibration(arm.parameters(), file)
     with arm.connected(parameters, **arm.settings(arm.source(parameters, arm.sensor))) as (calm, _):
@@ -105,14 +117,12 @@ def zero(
 ) -> None:
     """Renew the bias in a calibration file: arm standing, nothing touching the tool. Nothing moves."""
     from ur_admittance.calibration import session
-    from ur_admittance.calibration.calibration_file import check_replaced, with_calibration, zero_file
+    from ur_admittance.calibration.tool_calibration import check_replaced, with_calibration, zero_file
 
     parameters = with_calibration(arm.parameters(), file)
     check_replaced(file, arm.simulated)
-    with arm.connected(parameters, commanding=arm.simulated, **arm.settings(arm.source(parameters, arm.sensor))) as (
-        calm,
-        _,
-    ):
+    settings = arm.settings(arm.source(parameters, arm.sensor))
+    with arm.connected(parameters, commanding=arm.simulated, **settings) as (calm, _):
         change = session.offset(calm, parameters)
     zero_file(file, change)
     typer.echo(

@@ -72,7 +72,8 @@ def check_frames(
     if fault == "no-lever":
         parameters = parameters.changed({"tool.tcp": [0.0] * 6})
     device: Any = None
-    ask, done = _person()
+    ask: Any = None  # a person
+    done: Any = None
     if arm.simulated:
         from ur_admittance.model import robot_model
         from ur_admittance.robots.simulated import FtSensor, World
@@ -86,24 +87,13 @@ def check_frames(
         ask, done = pushing_hand(world)
     with arm.connected(parameters, device) as (calm, _):
         test = push_test(calm, parameters, ask, done, typer.echo)
+    for sentence in test.diagnosis.sentences:
+        typer.echo(sentence)
     if test.diagnosis.good:
-        typer.echo("sign, axes, mounting and lever arm are right")
         return
-    for finding in test.diagnosis.findings:
-        typer.echo(f"wrong: {finding}")
     for name, value in test.diagnosis.changes.items():
         typer.echo(f"fix it with {name}: {value}")
     raise typer.Exit(1)
-
-
-def _person() -> tuple[Any, Any]:
-    def ask(action: Any) -> None:
-        typer.echo(f"{action.name}: {action.words}, and hold it for a second")
-
-    def done(action: Any) -> None:
-        typer.echo("thank you, let go")
-
-    return ask, done
 
 
 @shared_options
@@ -118,7 +108,7 @@ def measure_response(
     from ur_admittance.calibration.response import AMPLITUDE
     from ur_admittance.calibration.response import measure_response as measure
     from ur_admittance.params import Parameters
-    from ur_admittance.robots.calm_recorder import recorded
+    from ur_admittance.robots.connect import recorded
 
     servo_delay = seconds(delay)
     settings: dict[str, Any] = {}

@@ -3,7 +3,7 @@
     @shared_options
     def command(arm: ArmOptions, ...) -> None: ...
 
-takes --robot and --model and gets them as one `arm`.
+takes --robot and --model and gets them as one `arm`; so it is with every argument that is a dataclass.
 """
 
 import contextlib
@@ -13,7 +13,7 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -230,16 +230,17 @@ class MovingOptions(SensorOptions):
 
 
 def shared_options(command: Callable[..., None]) -> Callable[..., None]:
-    """The fields of the command's argument `arm` as options of the command."""
+    """The fields of the command's arguments that are dataclasses as options of the command, in their place."""
     own = inspect.signature(command).parameters
-    kind = own["arm"].annotation
-    fields = inspect.signature(kind).parameters
+    kinds: dict[str, Any] = {name: option.annotation for name, option in own.items() if is_dataclass(option.annotation)}
+    fields = {name: inspect.signature(kind).parameters for name, kind in kinds.items()}
 
     @wraps(command)
     def run(**values: Any) -> None:
-        command(arm=kind(**{name: values.pop(name) for name in fields}), **values)
+        records = {name: kind(**{field: values.pop(field) for field in fields[name]}) for name, kind in kinds.items()}
+        command(**records, **values)
 
-    shown = [option for name in own for option in (fields.values() if name == "arm" else (own[name],))]
+    shown = [option for name in own for option in (fields[name].values() if name in fields else (own[name],))]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in shown}
     run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
         [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in shown]

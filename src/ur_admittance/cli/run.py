@@ -3,6 +3,7 @@
 import contextlib
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +23,7 @@ from ur_admittance.cli.options import (
     assignments,
     chosen_client,
     parameters_from,
+    shared_options,
 )
 from ur_admittance.errors import LifecycleError, ParameterError, RobotError
 from ur_admittance.runtime.registry import DEFAULT_NAME
@@ -33,28 +35,49 @@ if TYPE_CHECKING:
 PATIENCE_S = 10.0  # a loop that runs answers within a cycle; a reset may have to connect to the robot first
 
 
-def run(
-    robot: Annotated[str, typer.Option(help="sim, ros, or the address of a UR.")] = "sim",
-    model: ModelOption = "ur5e",
-    preset: Annotated[str, typer.Option(help="Preset or parameter file.")] = "hand_guiding",
-    set_: SetOption = None,
-    duration: DurationOption = None,
-    log: LogOption = None,
-    stage: StageOption = None,
-    dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
-    active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True,
-    name: Annotated[str, typer.Option(help="Name of this controller, for other programs on this machine.")] = "main",
-    sensor: SensorOption = "",
-    second: SecondOption = "",
-    client: ClientOption = "",
-    connection: ConnectionOption = None,
+@dataclass(frozen=True)
+class Subject:
+    """Which arm, and its parameters."""
+
+    robot: Annotated[str, typer.Option(help="sim, ros, or the address of a UR.")] = "sim"
+    model: ModelOption = "ur5e"
+    preset: Annotated[str, typer.Option(help="Preset or parameter file.")] = "hand_guiding"
+    set_: SetOption = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """What it does and who sees it."""
+
+    duration: DurationOption = None
+    log: LogOption = None
+    stage: StageOption = None
+    dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False
+    active: Annotated[bool, typer.Option(help="Comply at once; otherwise wait for a request to activate.")] = True
+    name: Annotated[str, typer.Option(help="Name of this controller, for other programs on this machine.")] = "main"
+
+
+@dataclass(frozen=True)
+class Wires:
+    """How a real arm and its sensors are reached."""
+
+    sensor: SensorOption = ""
+    second: SecondOption = ""
+    client: ClientOption = ""
+    connection: ConnectionOption = None
+
+
+@dataclass(frozen=True)
+class Consent:
+    """What happens before a real arm complies, and the doubts that do not hinder it."""
+
     measure: Annotated[
         bool,
         typer.Option("--measure-response", help="Real arms: first swing 1.5 mm to find how late the arm responds."),
-    ] = False,
+    ] = False
     yes: Annotated[
         bool, typer.Option("--yes", help="Do not ask before a real arm is made compliant; doubts still count.")
-    ] = False,
+    ] = False
     accept: Annotated[
         list[str] | None,
         typer.Option(
@@ -62,69 +85,73 @@ def run(
             help="Activate although this is in doubt: load (a force at rest that nothing explains: the arm yields to "
             "it), geometry (our tool pose is not the robot's). Repeatable.",
         ),
-    ] = None,
-) -> None:
+    ] = None
+
+
+@shared_options
+def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
     """Make an arm compliant until Ctrl-C; that slows it down and stops it.
 
     Exit code 1: it ended in a fault, or the recording is incomplete."""
     from ur_admittance.robots.connect import check_accept, need_ros, second_of, source_of
     from ur_admittance.runtime.registry import check_free
 
-    check_free(name)
-    accepted = tuple(accept or ())
+    robot, measure = subject.robot, consent.measure
+    check_free(work.name)
+    accepted = tuple(consent.accept or ())
     check_accept(accepted)
-    loaded = parameters_from(preset)
-    parameters = loaded.changed(assignments(set_ or []))
+    loaded = parameters_from(subject.preset)
+    parameters = loaded.changed(assignments(subject.set_ or []))
     source_of(loaded, parameters.sensor.source or "builtin")
-    link = assignments(connection or []) | chosen_client(robot, client)
-    stages = _stages(stage or [])
-    alone = _moves_alone(parameters, stages, stage or [])
+    link = assignments(wires.connection or []) | chosen_client(robot, wires.client)
+    stages = _stages(work.stage or [])
+    alone = _moves_alone(parameters, stages, work.stage or [])
     options: dict[str, Any] = {
-        "name": name,
-        "log": log,
-        "duration": duration,
-        "activate": active,
+        "name": work.name,
+        "log": work.log,
+        "duration": work.duration,
+        "activate": work.active,
         "accept": accepted,
         "stages": stages,
-        "beside": lambda: _watchers(name, dashboard, _what_runs(robot, model, active, dashboard, alone)),
+        "beside": lambda: _watchers(work, _what_runs(subject, work, alone)),
         "say": typer.echo,
     }
     if robot == "sim":
-        if sensor or second or link:
+        if wires.sensor or wires.second or link:
             raise RobotError("--sensor, --second and --connection: are for real arms; the simulated one has its own.")
         if parameters.sensor.source.startswith("probe:"):
             raise RobotError(f"sensor.source = {parameters.sensor.source}: is a topic; use --robot ros.")
         from ur_admittance.robots.simulated.simulated_arm import run_simulated
 
         compile_first()
-        _report(run_simulated(model, parameters, **options))
+        _report(run_simulated(subject.model, parameters, **options))
         return
     if robot == "ros":
         need_ros()  # before anything is asked
     if robot == "ros" and measure:
         raise RobotError("--measure-response: with ros use `ur-admittance measure-response --robot ros` first.")
-    if second:
-        parameters = parameters.changed({"second.source": second_of(parameters, second)})
+    if wires.second:
+        parameters = parameters.changed({"second.source": second_of(parameters, wires.second)})
     if robot != "ros":
-        _check_report(Path(preset), robot)
+        _check_report(Path(subject.preset), robot)
     arm = "The arm in ROS 2" if robot == "ros" else f"The arm at {robot}"
-    ask = None if yes else lambda: _ask_first(arm, parameters, measure, alone)
+    ask = None if consent.yes else lambda: _ask_first(arm, parameters, measure, alone)
     if robot == "ros":
-        if ask is not None and active:
+        if ask is not None and work.active:
             ask()
-        if sensor:
-            parameters = parameters.changed({"sensor.source": source_of(parameters, sensor)})
-        if stage:
-            link["stages"] = stage
+        if wires.sensor:
+            parameters = parameters.changed({"sensor.source": source_of(parameters, wires.sensor)})
+        if work.stage:
+            link["stages"] = work.stage
         if accepted:
             link["accept_load"] = "load" in accepted
-        raise typer.Exit(_run_ros(parameters, name, log, dashboard, link, activate=active, duration=duration))
+        raise typer.Exit(_run_ros(parameters, work, link))
     from ur_admittance.robots.rtde.real_arm import run_real
 
     compile_first(simulation=False)
-    options["connection"] = link | {"sensor": source_of(parameters, sensor or str(link.get("sensor", "")))}
+    options["connection"] = link | {"sensor": source_of(parameters, wires.sensor or str(link.get("sensor", "")))}
     options["connection"]["second"] = parameters.second.source
-    _report(run_real(robot, model, parameters, ask=ask, measure=measure, **options))
+    _report(run_real(robot, subject.model, parameters, ask=ask, measure=measure, **options))
 
 
 def _report(report: "LoopReport") -> None:
@@ -177,38 +204,38 @@ def _ask_first(arm: str, parameters: "Parameters", measure: bool, alone: str) ->
     typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
 
 
-def _run_ros(
-    parameters: "Parameters", name: str, log: Path | None, dashboard: bool, link: dict[str, Any], **options: Any
-) -> int:
+def _run_ros(parameters: "Parameters", work: Work, link: dict[str, Any]) -> int:
     """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
     from ur_admittance.ros.admittance_node import run_ros
 
-    options |= {**link, "controller_name": name, "log": str(log or ""), "dashboard": dashboard}
+    options: dict[str, Any] = {"activate": work.active, "duration": work.duration, **link}
+    options |= {"controller_name": work.name, "log": str(work.log or ""), "dashboard": work.dashboard}
     return run_ros(parameters, typer.echo, **options)
 
 
-def _what_runs(robot: str, model: str, active: bool, dashboard: bool, own: str) -> str:
-    arm = f"The simulated {model}" if robot == "sim" else f"The arm at {robot}"
+def _what_runs(subject: Subject, work: Work, own: str) -> str:
+    simulated, active = subject.robot == "sim", work.active
+    arm = f"The simulated {subject.model}" if simulated else f"The arm at {subject.robot}"
     does = "holds still until it is asked to activate"
     if active:
-        first = "" if robot == "sim" else "is watched at rest for half a second, then "
-        does = f"{first}yields to every force on its tool{' now' if robot == 'sim' else ''}"
-    alone = "; nothing pushes it, --dashboard shows it in the browser" if robot == "sim" and not dashboard else ""
+        first = "" if simulated else "is watched at rest for half a second, then "
+        does = f"{first}yields to every force on its tool{' now' if simulated else ''}"
+    alone = "; nothing pushes it, --dashboard shows it in the browser" if simulated and not work.dashboard else ""
     itself = f" {'It moves by itself' if active else 'Active, it moves by itself'}: {own}." if own else ""
     return f"{arm} {does}{alone}.{itself} Ctrl-C slows it down and ends."
 
 
 @contextlib.contextmanager
-def _watchers(name: str, dashboard: bool, sentence: str) -> Iterator[None]:
+def _watchers(work: Work, sentence: str) -> Iterator[None]:
     """Processes beside the loop: the status in the terminal and, if asked for, the page."""
     from ur_admittance.cli.status_line import status_process
 
     with contextlib.ExitStack() as stack:
-        if dashboard:
+        if work.dashboard:
             from ur_admittance.page import page_process
 
-            stack.enter_context(page_process(name))
-        stack.enter_context(status_process(name))
+            stack.enter_context(page_process(work.name))
+        stack.enter_context(status_process(work.name))
         typer.echo(sentence)
         yield
 

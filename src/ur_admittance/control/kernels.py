@@ -3,8 +3,9 @@
 import math
 
 from ur_admittance.core.chain import forward
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3
-from ur_admittance.core.spatial import cross, multiply, norm, rotate_back
+from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.spatial import multiply, norm
+from ur_admittance.core.wrench.condition import load_of, without
 
 CATCHING_UP = 0.05  # of the tool's speed limits, above them: or joints that are late would stay so while it is at one
 
@@ -37,12 +38,10 @@ def without_weight(params, q, raw, reading, R_base_sensor):
     R_base_tcp, position, jacobian = mat3(), vec3(), mat6()
     forward(p.chain_rotation, p.chain_position, q, R_base_tcp, position, jacobian)
     multiply(R_base_tcp, p.R_tcp_sensor, R_base_sensor)
-    weight, moment = vec3(), vec3()
-    rotate_back(R_base_sensor, p.tool_weight_base, weight)
-    cross(p.tool_com, weight, moment)
-    for i in range(3):
-        reading[i] = p.sensor_sign * raw[i] - weight[i]
-        reading[3 + i] = p.sensor_sign * raw[3 + i] - moment[i]
+    no_bias, weight = vec6(), vec6()
+    no_bias[:] = 0.0
+    load_of(no_bias, p.tool_weight_base, p.tool_com, R_base_sensor, weight)
+    without(weight, p.sensor_sign, raw, reading)
 
 
 @kernel

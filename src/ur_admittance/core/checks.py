@@ -1,5 +1,7 @@
 """0  Is this sample fit to move an arm, and are the records sound?"""
 
+from collections import namedtuple
+
 from ur_admittance.core.compile import from_here, kernel
 from ur_admittance.core.records import STATE_FLOATS, TRAIL, Mode, Status
 
@@ -11,6 +13,9 @@ BAD_PARAMS, INTERNAL_ERROR = int(Status.BAD_PARAMS), int(Status.INTERNAL_ERROR)
 KNOWN = len(Status)
 LONGEST_PERIOD = 0.1  # [s]
 ABSURD = 1e9  # no quantity in this program is larger
+
+Finding = namedtuple("Finding", "status value bound")  # a Status with its evidence
+NOTHING = Finding(OK, 0.0, 0.0)
 
 
 @kernel
@@ -24,26 +29,27 @@ def is_sane(values):
 
 @kernel
 def check_sample(p, s, u, doubt):
-    """(Status, value, bound) of a sample: OK, or the first reason not to use it. doubt: of two force sensors."""
+    """NOTHING, or the first reason not to use this sample. doubt: of two force sensors."""
     if not (0.0 < u.dt <= LONGEST_PERIOD):
-        return BAD_PERIOD, u.dt, LONGEST_PERIOD
+        return Finding(BAD_PERIOD, u.dt, LONGEST_PERIOD)
     if u.external_status != OK:
-        return u.external_status if 0 < u.external_status < KNOWN else INTERNAL_ERROR, 0.0, 0.0
+        known = 0 < u.external_status < KNOWN
+        return Finding(u.external_status if known else INTERNAL_ERROR, 0.0, 0.0)
     if doubt != OK:
-        return doubt, 0.0, 0.0
+        return Finding(doubt, 0.0, 0.0)
     if not (is_sane(u.q) and is_sane(u.qd)):
-        return NOT_FINITE, 0.0, 0.0
+        return Finding(NOT_FINITE, 0.0, 0.0)
     if not is_sane(s.reading):
-        return NOT_FINITE, 1.0, 0.0
+        return Finding(NOT_FINITE, 1.0, 0.0)
     if not (is_sane(u.reference_twist) and is_sane(u.reference_wrench)):
-        return NOT_FINITE, 2.0, 0.0
+        return Finding(NOT_FINITE, 2.0, 0.0)
     if u.target_id != 0 and not (is_sane(u.target_position) and is_sane(from_here(u.target_rotation, 9))):
-        return NOT_FINITE, 2.0, 0.0
+        return Finding(NOT_FINITE, 2.0, 0.0)
     if not u.joint_age <= p.joint_state_timeout:
-        return STALE_JOINTS, u.joint_age, p.joint_state_timeout
+        return Finding(STALE_JOINTS, u.joint_age, p.joint_state_timeout)
     if not s.reading_age <= p.wrench_timeout:
-        return STALE_WRENCH, s.reading_age, p.wrench_timeout
-    return OK, 0.0, 0.0
+        return Finding(STALE_WRENCH, s.reading_age, p.wrench_timeout)
+    return NOTHING
 
 
 @kernel

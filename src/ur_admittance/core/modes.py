@@ -1,6 +1,6 @@
 """0  Requests and faults change the mode; what is started, latched or forgotten when they do."""
 
-from ur_admittance.core.checks import ACTIVE, FAULT, OK
+from ur_admittance.core.checks import ACTIVE, FAULT, NOTHING, OK
 from ur_admittance.core.compile import kernel
 from ur_admittance.core.contact.stabilise import forget_contact
 from ur_admittance.core.law.twist import latch
@@ -26,17 +26,17 @@ def follow_moved_arm(s, u):
 
 
 @kernel
-def enter_fault(s, status, value, bound):
+def enter_fault(s, found):
     s.mode = FAULT
-    s.status = status
-    set_evidence(s, value, bound)
+    set_status(s, found)
 
 
 @kernel
-def set_evidence(s, value, bound):
+def set_status(s, found):
+    s.status = found.status
     s.evidence[:] = 0.0
-    s.evidence[0] = value
-    s.evidence[1] = bound
+    s.evidence[0] = found.value
+    s.evidence[1] = found.bound
 
 
 @kernel
@@ -53,11 +53,12 @@ def start_unchanged(p, s):
 
 
 @kernel
-def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_measured):
+def change_mode(p, s, u, found, load, measured):
     """Faults first, then requests. A fault stays until it is reset, which needs standstill and a valid sample.
-    force, torque: on the tool now [N, Nm]."""
+    load: force and torque on the tool now [N, Nm]."""
+    status = found.status
     if s.mode == ACTIVE and status != OK:
-        enter_fault(s, status, value, bound)
+        enter_fault(s, found)
     elif s.mode == FAULT:
         if u.request & RESET_FAULT and status == OK and stands_still(s):
             s.mode = INACTIVE
@@ -68,13 +69,11 @@ def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_meas
     if s.mode == STOPPING and stands_still(s):
         s.mode = INACTIVE
     if s.mode == INACTIVE:
-        s.status = status  # not latched: nothing moves
-        set_evidence(s, value, bound)
+        set_status(s, found)  # not latched: nothing moves
         accepted = u.request & ACCEPT_LOAD and (status == UNEXPLAINED_FORCE or status == UNEXPLAINED_TORQUE)
         if u.request & ACTIVATE and (status == OK or accepted):
             s.mode = ACTIVE
-            s.status = OK
-            set_evidence(s, 0.0, 0.0)
+            set_status(s, NOTHING)
             s.revision = p.revision - 1  # start the ramps
             s.stiffness[:] = 0.0
             s.mass[:] = p.mass
@@ -91,14 +90,14 @@ def change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_meas
             s.quiet_time = 0.0
             if u.request & RAMP_LOAD:
                 s.recovered = 1
-            s.pressed[0] = force if s.recovered != 0 else 0.0
-            s.pressed[1] = torque if s.recovered != 0 else 0.0
+            s.pressed[0] = load[0] if s.recovered != 0 else 0.0
+            s.pressed[1] = load[1] if s.recovered != 0 else 0.0
             s.target_id = u.target_id
             s.target_active = 0
-            latch(s, R_measured, p_measured)
+            latch(s, measured)
             if u.request & START_AT_ARM:
                 start_at_arm(s, u)
             else:
                 follow_moved_arm(s, u)
     elif s.mode == ACTIVE and u.request & LATCH_REFERENCE:
-        latch(s, R_measured, p_measured)
+        latch(s, measured)

@@ -5,10 +5,13 @@ coordinates in b to coordinates in a, a rotation vector r has the angle as its l
 """
 
 import math
+from collections import namedtuple
 
 from ur_admittance.core.compile import kernel, mat3, vec3
 
 SMALL_ANGLE = 1e-4  # below it the series is exact to 1e-17
+
+Pose = namedtuple("Pose", "R p")  # of the TCP, in base axes
 
 
 @kernel

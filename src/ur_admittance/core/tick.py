@@ -37,7 +37,9 @@ from ur_admittance.core.checks import (
     FAULT,
     INTERNAL_ERROR,
     LONGEST_PERIOD,
+    NOTHING,
     OK,
+    Finding,
     check_params,
     check_sample,
     check_state,
@@ -49,8 +51,8 @@ from ur_admittance.core.contact.surface import estimate_normal
 from ur_admittance.core.law.control_axes import NORMAL
 from ur_admittance.core.law.led import take_references
 from ur_admittance.core.law.ramps import ramp_parameters, track
-from ur_admittance.core.law.twist import advance, carry, desired_twist, law_twist, pose_error
-from ur_admittance.core.limits.choose import choose
+from ur_admittance.core.law.twist import LawStep, advance, carry, desired_twist, hold_when_quiet, law_twist, pose_error
+from ur_admittance.core.limits.choose import Middle, choose
 from ur_admittance.core.limits.obstacles import COLLISION as NEAR_LIMIT
 from ur_admittance.core.limits.obstacles import SHOWN, forget_near, nearest_pair
 from ur_admittance.core.limits.reach import SINGULARITY
@@ -69,7 +71,7 @@ from ur_admittance.core.motion.retreat import BODY, change_retreat, go_back
 from ur_admittance.core.motion.sending import send
 from ur_admittance.core.motion.stopping import brake_and_hold, move_joints, remember_limits
 from ur_admittance.core.records import Limit, Status
-from ur_admittance.core.spatial import clip, copy_matrix, norm
+from ur_admittance.core.spatial import Pose, clip, copy_matrix, norm
 from ur_admittance.core.wrench.condition import condition
 from ur_admittance.core.wrench.fusion import take_reading
 from ur_admittance.core.wrench.rest import SEEN, observe_rest
@@ -90,61 +92,61 @@ def tick_one(p, s, u, c):
     s.ticks += 1
     if not check_state(s):
         forget_all_but_motion(s, c)
-        enter_fault(s, INTERNAL_ERROR, 0.0, 0.0)
+        enter_fault(s, Finding(INTERNAL_ERROR, 0.0, 0.0))
     take_references(s, u)
-    status, value, bound = check_sample(p, s, u, take_reading(p, s, u))
+    found = check_sample(p, s, u, take_reading(p, s, u))
     trusted = check_params(p)
     if not trusted:
-        status, value, bound = BAD_PARAMS, 0.0, 0.0
+        found = Finding(BAD_PARAMS, 0.0, 0.0)
     dt = known_period(s, u.dt)
     if trusted:
         remember_limits(p, s)
 
-    R_measured, p_measured, J = mat3(), vec3(), mat6()
-    force, torque, lead = 0.0, 0.0, 0.0
-    usable = status == OK
+    measured, J = Pose(mat3(), vec3()), mat6()
+    load, lead = (0.0, 0.0), 0.0
+    usable = found.status == OK
     seen = usable or (trusted and is_sane(u.q) and u.joint_age <= p.joint_state_timeout)
     if seen:
-        forward(p.chain_rotation, p.chain_position, u.q, R_measured, p_measured, J)
+        forward(p.chain_rotation, p.chain_position, u.q, measured.R, measured.p, J)
     if trusted:
-        adopt(p, s, u, c, usable, R_measured)
+        adopt(p, s, u, c, usable, measured.R)
         observe_speed(p, s, dt)
-        rejoin(p, s, u, status, seen, usable, stands_still(s))
+        rejoin(p, s, u, found.status, seen, usable, stands_still(s))
     if usable:
         if s.has_command == 0:
             start(s, u)
         lead = observe_lead(p, s, u)
-        force, torque = condition(p, s, u, R_measured, c)
+        load = condition(p, s, u, measured.R, c)
         observe_rest(p, s, u, c.wrench_tcp, dt)
-        if force > p.max_force:
-            status, value, bound = OVER_FORCE, force, p.max_force
-        elif torque > p.max_torque:
-            status, value, bound = OVER_TORQUE, torque, p.max_torque
-        if status != OK:
+        if load[0] > p.max_force:
+            found = Finding(OVER_FORCE, load[0], p.max_force)
+        elif load[1] > p.max_torque:
+            found = Finding(OVER_TORQUE, load[1], p.max_torque)
+        if found.status != OK:
             s.filter_ready = 0  # a spike must not linger in the filter
         elif s.mode == ACTIVE and not follows(p, s, lead, dt):
-            status, value, bound = NOT_FOLLOWING, lead, p.max_following_error
+            found = Finding(NOT_FOLLOWING, lead, p.max_following_error)
         elif s.mode == INACTIVE and p.shapes.on != 0:
             distance, one, two = nearest_pair(p, u.q, 0.0)
             if one >= 0:
-                status, value, bound = COLLISION, one + BODY * two, distance
+                found = Finding(COLLISION, one + BODY * two, distance)
         resting = s.mode == INACTIVE and s.rest_time >= SEEN
-        if status == OK and s.mode != ACTIVE and (u.request & ACTIVATE or resting):
-            status, value, bound = s.rest_doubt, s.rest_evidence[0], s.rest_evidence[1]
+        if found.status == OK and s.mode != ACTIVE and (u.request & ACTIVATE or resting):
+            found = Finding(s.rest_doubt, s.rest_evidence[0], s.rest_evidence[1])
     else:
         s.rest_time, s.rest_doubt = 0.0, OK  # what the tool reads now is not known
     was_active = s.mode == ACTIVE
-    change_mode(p, s, u, status, value, bound, force, torque, R_measured, p_measured)
-    if was_active and status == OVER_FORCE:
+    change_mode(p, s, u, found, load, measured)
+    if was_active and found.status == OVER_FORCE:
         explain_hit(p, s, dt)
     if s.mode == FAULT:
-        change_retreat(p, s, u, status, value, bound, force, torque, lead, stands_still(s), dt)
-    tell_hindrance(s, c, status, value, bound)
+        change_retreat(p, s, u, found, load, lead, stands_still(s), dt)
+    report_hindrance(s, c, found)
 
     clear_motion(c)
     if seen:
-        copy_matrix(R_measured, c.R_tcp)
-        c.p_tcp[:] = p_measured
+        copy_matrix(measured.R, c.R_tcp)
+        c.p_tcp[:] = measured.p
     else:
         copy_matrix(s.R_ref, c.R_tcp)
         c.p_tcp[:] = s.p_ref
@@ -152,9 +154,9 @@ def tick_one(p, s, u, c):
         c.wrench_sensor[:] = 0.0
         c.wrench_tcp[:] = 0.0
     if s.mode == ACTIVE:
-        status, value, bound = comply(p, s, u, c, R_measured, p_measured, J, dt)
-        if status != OK:
-            enter_fault(s, status, value, bound)
+        found = comply(p, s, u, c, measured, J, dt)
+        if found.status != OK:
+            enter_fault(s, found)
         elif u.speed_driven != 0:
             forgive_drift(s, u, dt)
     if s.mode != ACTIVE:
@@ -198,8 +200,8 @@ def clear_motion(c):
 
 
 @kernel
-def comply(p, s, u, c, R_measured, p_measured, J, dt):
-    """Steps 2 to 5: the arm yields to the wrench. Returns (Status, value, bound)."""
+def comply(p, s, u, c, measured, J, dt):
+    """Steps 2 to 5: the arm yields to the wrench. Returns a Finding."""
     ramp_parameters(p, s, u, dt)
 
     velocity = vec6()
@@ -207,21 +209,20 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     if p.control_frame == NORMAL:
         by_path = s.target_active != 0 or norm(s.led.twist[:3]) > 0.0
         estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], s.twist[:3], by_path, dt)
-    law, v_now, x_next, v_next = vec6(), vec6(), vec6(), vec6()
-    desired = vec6()
+    law, desired = LawStep(mat3(), vec6(), vec6(), vec6(), vec6()), vec6()
     desired_twist(p, s, u, desired)
     carry(s, desired)
-    silent = law_twist(p, s, c, velocity, desired, dt, law, v_now, x_next, v_next)
-    pose_error(s, R_measured, p_measured, c.pose_error)
+    silent = law_twist(p, s, c, velocity, desired, dt, law)
+    pose_error(s, measured, c.pose_error)
     if norm(c.pose_error[:3]) > p.max_position_error:
-        return POSITION_ERROR, norm(c.pose_error[:3]), p.max_position_error
+        return Finding(POSITION_ERROR, norm(c.pose_error[:3]), p.max_position_error)
     if norm(c.pose_error[3:]) > p.max_orientation_error:
-        return ORIENTATION_ERROR, norm(c.pose_error[3:]), p.max_orientation_error
+        return Finding(ORIENTATION_ERROR, norm(c.pose_error[3:]), p.max_orientation_error)
 
     V, wanted = vec6(), vec6()
     track(p, s, c.pose_error, wanted)
     for i in range(6):
-        wanted[i] += desired[i] + law[i]
+        wanted[i] += desired[i] + law.twist[i]
         V[i] = wanted[i]
     # The Jacobian in the middle of the coming step makes the joints second-order accurate.
     q_middle, R_command, p_command = vec6(), mat3(), vec3()
@@ -231,7 +232,8 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     qd, realised, C = vec6(), vec6(), mat6()
     sigma, exact = damped_factor(J, s.singular_vectors, C)
     c.sigma_min = sigma if exact else smallest_singular_value(C, s.weakest_direction)
-    c.scale, c.limits = choose(p, s, J, C, V, sigma, q_middle, p_command, p_measured, qd, realised, dt)
+    middle = Middle(q_middle, p_command, J, C, sigma)
+    c.scale, c.limits = choose(p, s, middle, V, measured.p, qd, realised, dt)
     if s.near_distance > p.shapes.clearance + SHOWN and not c.limits & NEAR_LIMIT:
         forget_near(s)
     if c.sigma_min < SINGULAR:
@@ -239,11 +241,12 @@ def comply(p, s, u, c, R_measured, p_measured, J, dt):
     obeys = c.limits & ~ACCELERATION == 0 and not strays(s)
     s.contact.unlimited_time = min(s.contact.unlimited_time + dt, 1.0) if obeys else 0.0
     if not (is_sane(qd) and is_sane(realised)):
-        return IK_FAILED, c.sigma_min, 0.0
+        return Finding(IK_FAILED, c.sigma_min, 0.0)
 
-    advance(p, s, law, desired, wanted, realised, v_now, x_next, v_next, silent, R_measured, p_measured, dt)
+    advance(p, s, law, desired, wanted, realised, dt)
+    hold_when_quiet(p, s, law.R, silent, desired, measured, dt)
     move_joints(s, J, qd, p.response_time, dt)
-    return OK, 0.0, 0.0
+    return NOTHING
 
 
 @kernel
@@ -258,12 +261,12 @@ def keep_inside(p, s, u):
 
 
 @kernel
-def tell_hindrance(s, c, status, value, bound):
+def report_hindrance(s, c, found):
     """What keeps a fault from its reset."""
     c.hindrance, c.hindrance_evidence[0], c.hindrance_evidence[1] = OK, 0.0, 0.0
     if s.mode == FAULT:
-        if status != OK:
-            c.hindrance, c.hindrance_evidence[0], c.hindrance_evidence[1] = status, value, bound
+        if found.status != OK:
+            c.hindrance, c.hindrance_evidence[0], c.hindrance_evidence[1] = found
         elif not stands_still(s):
             c.hindrance = STILL_MOVING
 

@@ -1,17 +1,21 @@
-"""An arm by name (`sim`, `ros`, or an address), connected and ready for slow moves and readings."""
+"""An arm by name (`sim`, `ros`, or an address), connected and ready for slow moves and readings, perhaps recorded."""
 
+import json
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from pydantic import TypeAdapter, ValidationError
 
 from ur_admittance.calibration.calm_arm import CalmArm
+from ur_admittance.core.records import PARAMS, STATE, new
 from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters, load_parameters
+from ur_admittance.params.record import fill
 from ur_admittance.runtime.robot import Robot, RobotInfo
 
 if TYPE_CHECKING:
@@ -117,6 +121,43 @@ def connected_arm(
         clock = robot.clock()
         clock.start()
         yield CalmArm(robot, info.model, clock.period, clock.wait, commanding), info
+
+
+@contextmanager
+def recorded(arm: CalmArm, path: Path | None, parameters: Parameters) -> Iterator[None]:
+    """Every cycle of the arm inside the block goes to a new file, the same as that of a run with a controller, for
+    `identify` and `plot`; None: to nowhere."""
+    if path is None:
+        yield
+        return
+    from ur_admittance.recording.log_writer import TICK, LogWriter, check_new
+
+    check_new(path)
+    rate = 1.0 / arm.period
+    about: dict[str, Any] = {
+        "model": arm.model.name,
+        "rate": rate,
+        "parameters": json.loads(parameters.model_dump_json()),
+    }
+    params, tick, state = new(PARAMS), np.zeros(1, TICK), bytes(STATE.itemsize)
+    fill(params[0], parameters, arm.model)
+    writer = LogWriter(path, about)
+
+    def add() -> None:
+        loop = tick["loop"]
+        first = loop["sequence"][0] == 0
+        loop["sequence"] += 1
+        loop["time_ns"] = round(1e9 * int(loop["sequence"][0]) / rate)
+        loop["params_revision"] = params["revision"]
+        tick["sample"], tick["command"] = arm.sample, arm.command
+        writer.add(tick.view(np.uint8).data, memoryview(state), params[0] if first else None, about if first else None)
+
+    arm.watch = add
+    try:
+        yield
+    finally:
+        arm.watch = lambda: None
+        writer.close()
 
 
 def parameters_for(robot: str, file: Path | None = None) -> Parameters:

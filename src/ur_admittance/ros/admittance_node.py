@@ -278,7 +278,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         arm = self._configured()
         if self.life == "inactive":
             arm.thread.call(lambda: arm.controller.check_zeroing(tool_is_free))
-            if arm.zero_in_driver():
+            if arm.robot.zero_in_driver():
                 return "the driver has zeroed the robot's own sensor"
         change = arm.thread.call(lambda: arm.controller.zero_ft_sensor(tool_is_free))
         self.show_parameters(arm.controller.parameters)

@@ -14,7 +14,6 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.inputs import wrench_topic
 from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.second_wrench import second_topic
-from ur_admittance.robots.ros.sensor_zero import zero_in_driver
 from ur_admittance.ros.control_thread import ControlThread
 from ur_admittance.ros.monitor import Monitor
 from ur_admittance.ros.node_run import saying_unless_ended
@@ -159,11 +158,6 @@ class CompliantArm:
         if path is not None and duration != self._duration:
             self.thread.call(lambda: path.set_duration(duration))
             self._duration = duration
-
-    def zero_in_driver(self) -> bool:
-        """Whether the driver has zeroed the sensor; of two, neither is left to it: they are zeroed together."""
-        inputs = self.robot.inputs
-        return inputs is not None and self.controller.fusion is None and zero_in_driver(self._node, inputs)
 
     def reset_fault(self) -> None:
         """RobotError when the cause is still there."""

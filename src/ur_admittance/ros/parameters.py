@@ -12,7 +12,7 @@ from rcl_interfaces.msg import FloatingPointRange, ParameterDescriptor, SetParam
 from rclpy.node import Node
 from rclpy.parameter import Parameter
 
-from ur_admittance.calibration.calibration_file import with_calibration
+from ur_admittance.calibration.tool_calibration import with_calibration
 from ur_admittance.errors import ParameterError, UrAdmittanceError
 from ur_admittance.params import Parameters, sentences
 from ur_admittance.params.table import Row, rows

@@ -1,16 +1,18 @@
 """sensor_node: a force sensor that has no driver of its own, as a topic: ATI NetFT or Robotiq FT 300.
 
 Publishes /wrist_ft_sensor (remap as needed), each reading once. Silence of the sensor is silence here: whoever listens
-notices by its own time-out. ~/zero_ft_sensor (std_srvs/Trigger) makes the present reading zero.
+notices by its own time-out. ~/zero_ft_sensor (std_srvs/Trigger) makes the present reading zero, for all who
+listen: the tare that a driver has. The zero of a controller is its sensor.bias.
 """
 
 import sys
 import threading
 import time
 
+import numpy as np
 from rclpy.node import Node
 
-from ur_admittance.errors import ParameterError
+from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
 from ur_admittance.robots.ros.prepared import wrenches
 from ur_admittance.robots.sensors import external_sensor
@@ -23,6 +25,7 @@ OPTIONS: dict[str, Option] = {
     "frame": ("tool0", "frame_id: where the sensor's axes are"),
     "rate": (500.0, "how often it is looked at [Hz]", 1.0, 1000.0),
 }
+MEAN_WEIGHT = 0.02  # of a new reading in the mean that becomes the zero
 
 
 class SensorNode(SchemaParameters, Node):  # type: ignore[misc]
@@ -38,8 +41,9 @@ class SensorNode(SchemaParameters, Node):  # type: ignore[misc]
                 f"sensor = {self.option('sensor')!r}: must be netft:ADDRESS or robotiq:DEVICE.", "sensor"
             )
         self._sensor = sensor
+        self._mean, self._zero = np.zeros(6), np.zeros(6)  # [N, Nm]
         self._stream = wrenches(self, WRENCH_TOPIC, self.option("frame"))
-        offer(self, zero_ft_sensor=self._zero)
+        offer(self, zero_ft_sensor=self._take_zero)
 
     def work(self) -> int:
         sensor = self._sensor
@@ -51,14 +55,17 @@ class SensorNode(SchemaParameters, Node):  # type: ignore[misc]
                 clock.wait()
                 wrench, age = sensor.latest()
                 if sensor.reading.count != sent:
+                    self._mean = self._mean + (MEAN_WEIGHT if sent else 1.0) * (np.array(wrench) - self._mean)
                     sent = sensor.reading.count
-                    self._stream.send(time.time_ns() - round(1e9 * age), wrench)
+                    self._stream.send(time.time_ns() - round(1e9 * age), np.array(wrench) - self._zero)
         finally:
             sensor.stop()
         return 0
 
-    def _zero(self) -> str:
-        self._sensor.zero()
+    def _take_zero(self) -> str:
+        if self._sensor.reading.count == 0:
+            raise RobotError("the force sensor cannot be zeroed: it has sent nothing yet.")
+        self._zero = self._mean
         return "the sensor reads zero at its present load"
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from std_msgs.msg import String
 
 from ur_admittance.calibration import Reading, identify, session
-from ur_admittance.calibration.calibration_file import save_calibration
+from ur_admittance.calibration.tool_calibration import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
 from ur_admittance.outputs import PARAMETERS, refusal
 from ur_admittance.robots.ros.polled import LATCHED

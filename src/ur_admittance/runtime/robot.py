@@ -10,6 +10,8 @@ from ur_admittance.runtime.clock import Clock
 
 R = TypeVar("R", bound="Robot")
 
+NO_OWN_ZERO = "the sensor does not zero itself: controller.zero_ft_sensor() takes its reading off, as sensor.bias."
+
 
 @dataclass(frozen=True)
 class RobotInfo:
@@ -62,7 +64,8 @@ class Robot(Protocol):
         ...
 
     def zero_ft_sensor(self) -> None:
-        """Let the sensor read zero at its present load."""
+        """Let the sensor itself read zero at its present load; RobotError where it cannot. `controller.zero_ft_sensor`
+        zeroes any sensor: the tick takes sensor.bias off."""
         ...
 
     def close(self) -> None:

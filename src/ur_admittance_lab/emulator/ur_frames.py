@@ -1,6 +1,6 @@
 """Rotation vectors, and the frame that a UR controller calls base: ROS ``base_link`` turned by pi about z.
 
-By MuJoCo's quaternions, not by the maths of the client that is judged (``ur_admittance.robots.rtde.ur_base``).
+By MuJoCo's quaternions, not by the maths of the client that is judged (``ur_admittance.robots.rtde.arm_geometry``).
 A UR pose is position [m] and rotation vector [rad], (6,).
 """
 

@@ -5,9 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks.ablation.__main__ import EPISODES, FILE, NOTHING, compared, in_child
+from benchmarks.ablation.__main__ import EPISODES, FILE, NOTHING, ROOT, compared, in_child
 from benchmarks.ablation.switch import MECHANISMS, edited, find
 from ur_admittance_lab.campaign.families import FAMILIES
+
+WALL = "tests/core/test_limits.py::test_the_tool_stops_at_each_wall_inside_the_acceleration_limit"
 
 
 @pytest.mark.parametrize("name", MECHANISMS)
@@ -20,6 +22,9 @@ def test_every_mechanism_is_found_in_the_source(name: str) -> None:
     for path, edits in mechanism.edits.items():
         assert edited(path, edits).__name__ == path.rpartition(".")[2]
     assert {place for place in mechanism.where if not place.startswith("hand ")} <= set(FAMILIES)
+    for test in mechanism.tests:
+        file, _, function = test.partition("::")
+        assert f"def {function.partition('[')[0]}(" in (ROOT / file).read_text(encoding="utf-8")
 
 
 def test_a_text_that_has_changed_is_refused() -> None:
@@ -31,9 +36,10 @@ def test_a_text_that_has_changed_is_refused() -> None:
 @pytest.mark.timeout(240)
 def test_without_its_walls_the_tool_leaves_the_box() -> None:
     """The short form: with everything on nothing fails, without the rows of the walls the box does."""
-    base = in_child(NOTHING, ("limits",), EPISODES, {})
+    base = in_child(NOTHING, ["limits"], EPISODES, {}, [])["places"]
     assert base["limits"]["failures"] == {}
-    row = compared(in_child("rows of walls", ("limits",), EPISODES, {}), base)
+    row = compared(in_child("rows of walls", ["limits"], EPISODES, {}, [WALL]), base)
+    assert row["tests"]
     assert row["more"]["limits: box"] > 0
     assert 0 < row["different"] <= row["cases"] == EPISODES
 

@@ -9,7 +9,7 @@ import pytest
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.robots.rtde import wire
-from ur_admittance.robots.rtde.robot_api import BASE
+from ur_admittance.robots.rtde.pendant import API_BASE as BASE
 from ur_admittance.robots.simulated import World
 from ur_admittance_lab.emulator import main
 from ur_admittance_lab.emulator.api_server import ApiConnection, respond

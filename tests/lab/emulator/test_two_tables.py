@@ -15,14 +15,10 @@ from ur_admittance.model import MODEL_NAMES
 from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.rtde import (
     arm_geometry,
-    dashboard_port,
     link,
-    listen,
     pendant,
     primary_port,
-    robot_api,
     rtde_checks,
-    ur_base,
     versions,
     wire,
 )
@@ -114,14 +110,14 @@ def _refuses(check, version, model) -> bool:  # type: ignore[no-untyped-def]
 
 
 def test_ports_paths_and_numbers_of_state_agree() -> None:
-    assert (ports.RTDE_PORT, ports.SCRIPT_PORT) == (rtde_checks.RTDE_PORT, rtde_checks.SCRIPT_PORT) == (30004, 30003)
-    assert (listen.PORT, dashboard_port.PORT, primary_port.PORT) == (30004, ports.DASHBOARD_PORT, ports.PRIMARY_PORT)
-    assert (robot_api.PORT, robot_api.BASE) == (protocol.API_PORT, protocol.API_BASE)
-    assert ".".join(map(str, robot_api.MODES_SINCE)) == protocol.API_WITH_MODES
+    assert (ports.RTDE_PORT, ports.SCRIPT_PORT) == (wire.PORT, rtde_checks.SCRIPT_PORT) == (30004, 30003)
+    assert (pendant.DASHBOARD_PORT, primary_port.PORT) == (ports.DASHBOARD_PORT, ports.PRIMARY_PORT)
+    assert (pendant.API_PORT, pendant.API_BASE) == (protocol.API_PORT, protocol.API_BASE)
+    assert ".".join(map(str, pendant.MODES_SINCE)) == protocol.API_WITH_MODES
     assert (primary_port.ROBOT_STATE, primary_port.MESSAGE) == (primary.STATE, primary.MESSAGE) == (16, 20)
     assert (primary_port.VERSION, primary_port.ERROR) == (primary.VERSION, primary.ERROR) == (3, 6)
     assert primary_port.READ_ONLY == primary.READ_ONLY == 210
-    assert arm_geometry.KINEMATICS == pendant.KINEMATICS == primary.KINEMATICS == 5
+    assert primary_port.KINEMATICS == primary.KINEMATICS == 5
     assert pendant.CONFIGURATION == primary.CONFIGURATION == 6
     assert (pendant.STOPPED, link.PLAYING, pendant.PAUSED) == (
         running_program.STOPPED,
@@ -158,13 +154,13 @@ def test_random_poses_convert_alike_by_client_emulator_and_scipy(angle: float) -
         pose = np.concatenate([rng.uniform(-2.0, 2.0, 3), angle * axis / np.linalg.norm(axis)])
         six = rng.normal(size=6)
         R, p = (HALF_TURN * Rotation.from_rotvec(pose[3:])).as_matrix(), HALF_TURN.apply(pose[:3])
-        for convert in (ur_base.pose_from_ur, ur_frames.from_ur_pose):
+        for convert in (arm_geometry.pose_from_ur, ur_frames.from_ur_pose):
             found = convert(pose)
             np.testing.assert_allclose(found[0], R, atol=1e-14)
             np.testing.assert_allclose(found[1], p, atol=1e-14)
-        np.testing.assert_allclose(ur_frames.ur_pose(*ur_base.pose_from_ur(pose)), pose, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(ur_frames.ur_pose(*arm_geometry.pose_from_ur(pose)), pose, rtol=1e-12, atol=1e-13)
         np.testing.assert_allclose(ur_frames.turned(six), HALF_TURN.apply(six.reshape(2, 3)).ravel(), atol=1e-14)
-        np.testing.assert_array_equal(ur_base.vectors_to_ur(six), ur_frames.turned(six))
+        np.testing.assert_array_equal(arm_geometry.vectors_to_ur(six), ur_frames.turned(six))
 
 
 @pytest.mark.parametrize("angle", ANGLES)

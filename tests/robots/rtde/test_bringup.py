@@ -14,7 +14,7 @@ import pytest
 
 from ur_admittance.params import load_parameters
 from ur_admittance.robots.rtde.bringup.bringup_report import load_report
-from ur_admittance.robots.rtde.bringup.conversation import NAMES
+from ur_admittance.robots.rtde.bringup.moving import NAMES
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 PUSHES = {

@@ -13,7 +13,7 @@ import pytest
 from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
-from ur_admittance.robots.rtde import direct_link, ended
+from ur_admittance.robots.rtde import direct_link, link
 from ur_admittance.robots.rtde.direct_link import INPUTS, SPEED, DirectLink
 from ur_admittance.robots.rtde.rtde_checks import SCRIPT_PORT
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
@@ -90,10 +90,10 @@ def test_without_commands_the_arm_is_slowed_down_and_the_next_one_goes_on(emulat
 
 
 AT_THE_PENDANT = {  # what somebody does there, and what the user reads
-    "pause": ended.PAUSED,
-    "stop": ended.STOPPED,
-    "power off": ended.UNPOWERED["POWER_OFF"],
-    "emulator local control": ended.LOCAL,
+    "pause": link.WAS_PAUSED,
+    "stop": link.WAS_STOPPED,
+    "power off": link.UNPOWERED["POWER_OFF"],
+    "emulator local control": link.WAS_LOCAL,
 }
 
 
@@ -176,7 +176,7 @@ def test_a_program_that_is_paused_and_resumed_does_not_find_the_old_speeds(emula
         emulator.dashboard("pause")
         arm.cycles(20)
         assert arm.robot.in_trouble
-        assert arm.robot.reason == ended.PAUSED
+        assert arm.robot.reason == link.WAS_PAUSED
         while not emulator.ask("state")["standing"]:
             time.sleep(0.05)
         before = np.array(emulator.ask("state")["q"])
@@ -208,7 +208,7 @@ def test_another_program_on_the_robot_ends_ours(emulator):
         with socket.create_connection((emulator.host, SCRIPT_PORT)) as port:
             port.sendall(b"def other():\n  sleep(1)\nend\n")
             arm.cycles(60)
-        assert arm.reason() == ended.ANOTHER
+        assert arm.reason() == link.ANOTHER
         assert arm.sample["external_status"] == Status.COMMAND_REJECTED
 
 

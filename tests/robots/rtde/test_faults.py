@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ur_admittance.robots.rtde import ended
+from ur_admittance.robots.rtde import link
 from ur_admittance.robots.rtde.tool import doubts
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
@@ -35,10 +35,10 @@ TABLE = {
     "robot frozen 5 s": ("no joint state for", 0.25, 0.03),
     "connections closed": ("connection to the robot is lost", 0.25, 0.03),
     "robot switched off": ("connection to the robot is lost", None, None),
-    "pause": (ended.PAUSED, 0.2, 0.015),
-    "stop button": (ended.STOPPED, 0.2, 0.015),
-    "power off": (ended.UNPOWERED["POWER_OFF"], 0.2, 0.015),
-    "local control": (ended.LOCAL, 0.2, 0.015),
+    "pause": (link.WAS_PAUSED, 0.2, 0.015),
+    "stop button": (link.WAS_STOPPED, 0.2, 0.015),
+    "power off": (link.UNPOWERED["POWER_OFF"], 0.2, 0.015),
+    "local control": (link.WAS_LOCAL, 0.2, 0.015),
     "watchdog: no commands": ("stopped", 0.25, 0.03),
     "process stopped 1 s": ("stopped", 0.25, 0.03),
     "client killed": ("dead", 0.2, 0.013),  # slowed down before the watchdog acts, which needs 15 mm

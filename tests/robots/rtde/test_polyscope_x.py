@@ -13,7 +13,7 @@ from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.robots.rtde import pendant as panel
-from ur_admittance.robots.rtde import primary_port, robot_api
+from ur_admittance.robots.rtde import primary_port
 from ur_admittance.robots.rtde.doctor import examine
 from ur_admittance.robots.rtde.library_link import NOT_ON_X
 from ur_admittance.robots.rtde.rtde_checks import check_ready, identity
@@ -39,7 +39,7 @@ def started():
 
 @pytest.fixture
 def x(started, monkeypatch):
-    monkeypatch.setattr(robot_api, "PORT", API_PORT)
+    monkeypatch.setattr(panel, "API_PORT", API_PORT)
     started.tell("reset")
     return started
 
@@ -88,7 +88,7 @@ def test_power_and_programs_go_through_the_primary_port(x) -> None:
     x.tell("emergency stop")
     x.tell("emergency release")
     ready(x, power_on=True)
-    assert robot_api.get(x.host, "/robotstate/v1/robotmode") == {"mode": "RUNNING"}
+    assert panel.ask_api(x.host, "/robotstate/v1/robotmode") == {"mode": "RUNNING"}
     with primary_port.Primary(x.host) as port:
         port.send("def other():\n  sleep(60)\nend\n")
         until(lambda: x.ask("state")["runtime_state"] == 2)
@@ -154,9 +154,9 @@ def test_a_protective_stop_is_unlocked_on_request_and_the_arm_goes_on_after_a_re
 @pytest.mark.parametrize(("version", "api"), [("10.7.0", ()), ("10.11.0", (3, 0, 0))])
 def test_older_ones_show_local_control_when_the_program_starts(version, api, monkeypatch) -> None:
     """10.7 has no Robot API, that of 10.11 does not say."""
-    monkeypatch.setattr(robot_api, "PORT", API_PORT)
+    monkeypatch.setattr(panel, "API_PORT", API_PORT)
     with EmulatorProcess("--version", version, *ENOUGH) as emulator:
-        assert robot_api.version(emulator.host) == api
+        assert panel.api_version(emulator.host) == api
         with Driven(emulator) as arm:
             assert any("can be read from 10.12 on" in sentence for sentence in arm.robot.info.sentences)
         emulator.tell("local control")
@@ -170,12 +170,12 @@ def test_older_ones_show_local_control_when_the_program_starts(version, api, mon
 
 
 def test_redirections_are_followed_and_a_dead_port_is_not_waited_for(x, monkeypatch) -> None:
-    programs = robot_api.get(x.host, "/programs/v1/")
+    programs = panel.ask_api(x.host, "/programs/v1/")
     assert programs is not None
-    assert robot_api.get(x.host, "/programs/v1") == programs
-    assert robot_api.get(x.host, "/nothing") is None
-    monkeypatch.setattr(robot_api, "PORT", 8081)
-    assert robot_api.remote_control(x.host) is None
+    assert panel.ask_api(x.host, "/programs/v1") == programs
+    assert panel.ask_api(x.host, "/nothing") is None
+    monkeypatch.setattr(panel, "API_PORT", 8081)
+    assert panel.PolyscopeX(x.host, (10, 12, 0), 3.0).remote_control() is None
 
 
 def test_run_yields_to_a_push_is_stopped_unlocked_reset_and_yields_again(x) -> None:

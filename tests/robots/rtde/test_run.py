@@ -12,7 +12,7 @@ import pytest
 from ur_admittance.cli.status_line import lines
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.robots.rtde import ended
+from ur_admittance.robots.rtde import link
 from ur_admittance.runtime.mailbox import send
 from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
@@ -94,7 +94,7 @@ def test_a_protective_stop_is_left_by_unlocking_and_a_reset_and_each_stop_says_w
         time.sleep(1.5)
         emulator.dashboard("stop")  # of the program, on the pendant
         until(lambda: command()["mode"] == Mode.FAULT)
-        until(lambda: ended.STOPPED in telemetry.reason())
+        until(lambda: link.WAS_STOPPED in telemetry.reason())
         shown = str(lines(telemetry))
         assert "ask reset_fault" in shown
         assert "not yet" not in shown
@@ -102,7 +102,7 @@ def test_a_protective_stop_is_left_by_unlocking_and_a_reset_and_each_stop_says_w
     output, _ = process.communicate(timeout=20)
     assert process.returncode == 1, output  # in a fault
     assert "Why: the robot is in a protective stop." in output
-    assert f"Why: {ended.STOPPED}." in output
+    assert f"Why: {link.WAS_STOPPED}." in output
     assert "The speed slider is at 30 %" in output
 
 

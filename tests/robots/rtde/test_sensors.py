@@ -44,14 +44,6 @@ def test_netft_reads_newtons_and_newton_metres(netft) -> None:
     assert age < 0.05
 
 
-def test_netft_zero_takes_the_present_load_away(netft) -> None:
-    server, sensor = netft
-    server.wrench = PUSH
-    settle(sensor, 0.5)
-    sensor.zero()
-    np.testing.assert_allclose(settle(sensor)[0], 0.0, atol=0.05)
-
-
 @pytest.mark.realtime
 def test_a_silent_netft_grows_old_and_comes_back_by_itself(netft) -> None:
     server, sensor = netft

@@ -20,13 +20,14 @@ from .netft_server import COUNTS, NetFtServer
 
 MODEL = robot_model("ur5e")
 NOISE = 0.01  # [N]
+OFFSET = np.array([1.0, -0.5, 0.5, 0.05, 0.0, 0.02])  # [N, Nm] within the tolerance
 
 
 class Arm:
     """Emulator, NetFT and controller. The NetFT says what the robot's own sensor feels, with a noise of its own."""
 
     def __init__(self, emulator: EmulatorProcess, server: NetFtServer) -> None:
-        self.server, self.rng = server, np.random.default_rng(0)
+        self.server, self.rng, self.offset = server, np.random.default_rng(0), np.zeros(6)
         sensor = NetFt(server.host, COUNTS, COUNTS, server.port)
         settings = RtdeSettings(sensor="external", second="builtin", state_patience=0.5, command_patience=0.4)
         self.robot = RtdeRobot(emulator.host, MODEL, settings, sensor)
@@ -42,7 +43,7 @@ class Arm:
         y = []
         for _ in range(round(seconds / 0.002)):
             noise = self.rng.normal(0.0, NOISE, 6) * np.repeat([1.0, 0.1], 3)
-            self.server.wrench = (self.controller.sample["second_wrench"] + noise).tolist()
+            self.server.wrench = (self.controller.sample["second_wrench"] + self.offset + noise).tolist()
             self.loop.cycle()
             y.append(float(self.controller.command["p_tcp"][1]))
         return np.array(y)
@@ -80,6 +81,17 @@ def test_a_netft_falls_silent_under_a_push_and_the_arm_goes_on_with_its_own_sens
     assert "used again" in controller.remark
     with pytest.raises(LifecycleError, match="deactivate"):
         controller.zero_ft_sensor()
+    controller.deactivate()
+    one.offset = OFFSET
+    one.run(1.5)
+    with pytest.raises(RobotError, match="zero"):  # of two, neither is left to the robot
+        one.robot.zero_ft_sensor()
+    controller.zero_free_tool()
+    one.run(0.1)
+    bias = np.array(controller.parameters.sensor.bias) - controller.parameters.second.bias
+    np.testing.assert_allclose(bias, OFFSET, atol=0.05)
+    np.testing.assert_allclose(controller.sample["wrench"] - controller.sample["second_wrench"], OFFSET, atol=0.1)
+    assert np.abs(controller.command["wrench_sensor"]).max() < 0.1  # taken off by the tick, not from the sample
 
 
 def test_two_names_of_one_sensor_and_unnamed_seconds_are_refused() -> None:

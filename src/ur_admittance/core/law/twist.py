@@ -8,6 +8,7 @@ Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 """
 
 import math
+from collections import namedtuple
 
 from ur_admittance.core.compile import kernel, mat3, vec3, vec6
 from ur_admittance.core.contact.stabilise import observe
@@ -38,6 +39,9 @@ QUIET = 0.2  # [s] without force and motion before the reference of free axes is
 TARGET_SPEED = 0.8  # fraction of the speed limit used to go to a target pose: the rest is for compliance
 REACHED = 1e-5  # [m, rad]
 
+# One step of the law. R: control axes; rate, x_next, v_next: in them; twist: in base axes, the mean over the step.
+LawStep = namedtuple("LawStep", "R rate x_next v_next twist")
+
 
 @kernel
 def approach(error, speed_limit, acceleration, out):
@@ -54,22 +58,22 @@ def approach(error, speed_limit, acceleration, out):
 
 
 @kernel
-def latch(s, R_measured, p_measured):
+def latch(s, measured):
     """The reference becomes the measured pose: nothing to correct, nothing to spring back to."""
-    s.p_ref[:] = p_measured
-    copy_matrix(R_measured, s.R_ref)
+    s.p_ref[:] = measured.p
+    copy_matrix(measured.R, s.R_ref)
     s.offset[:] = 0.0
 
 
 @kernel
-def law_twist(p, s, c, velocity, desired, dt, twist, v, x_next, v_next):
+def law_twist(p, s, c, velocity, desired, dt, law):
     """M a + D (v - b) + K x = F_ext - F_des on every axis of the control frame; b is the velocity bias of force axes.
 
     velocity: measured TCP twist, base axes.
-    Out: the present rate v, x_next, v_next (control axes) and `twist`, the mean velocity over the step that takes the
-    commanded pose from x to x_next exactly (base axes). Returns whether no wrench is left after the deadband.
+    Fills `law`; its twist takes the commanded pose from x to x_next exactly. Returns whether no wrench is left after
+    the deadband.
     """
-    R = mat3()
+    R, v, x_next, v_next = law.R, law.rate, law.x_next, law.v_next
     control_axes(p, s, R)
     x = vec6()
     for a in range(0, 6, 3):
@@ -107,10 +111,10 @@ def law_twist(p, s, c, velocity, desired, dt, twist, v, x_next, v_next):
             keep_realised(s, i, v_next[i] - v[i], slowed - v[i])
             x_next[i], v_next[i] = x[i] + 0.5 * (v[i] + slowed) * dt, slowed
         mean[i] = (x_next[i] - x[i]) / dt
-    rotate(R, mean[:3], twist[:3])
+    rotate(R, mean[:3], law.twist[:3])
     rate = vec3()
     rotate(R, mean[3:], rate)
-    left_jacobian(s.offset[3:], rate, twist[3:])
+    left_jacobian(s.offset[3:], rate, law.twist[3:])
     return silent
 
 
@@ -163,30 +167,31 @@ def leave_pressing_axes(p, s, first, error):
 
 
 @kernel
-def pose_error(s, R_measured, p_measured, error):
+def pose_error(s, measured, error):
     """Commanded minus measured pose, base axes: [p_cmd - p; log(R_cmd R^T)]."""
     R_command, difference, E = mat3(), mat3(), mat3()
     exp_so3(s.offset[3:], E)
     multiply(E, s.R_ref, R_command)
-    multiply_transposed(R_command, R_measured, difference)
+    multiply_transposed(R_command, measured.R, difference)
     log_so3(difference, error[3:])
     for i in range(3):
-        error[i] = s.p_ref[i] + s.offset[i] - p_measured[i]
+        error[i] = s.p_ref[i] + s.offset[i] - measured.p[i]
 
 
 @kernel
-def advance(p, s, law, desired, wanted, realised, v_now, x_next, v_next, silent, R_measured, p_measured, dt):
+def advance(p, s, law, desired, wanted, realised, dt):
     """5  Moves reference and offset by what the arm will really do.
 
     deficit = realised - wanted. Law and desired twist each take a part of it in proportion to their size, so that
     neither winds up: after a release at a limit the arm stops as the ideal system would.
     """
+    R, x_next, v_next = law.R, law.x_next, law.v_next
     lost_law, lost_desired, tracking = vec6(), vec6(), vec3()
     for part in range(2):
         for i in range(3):
             k = 3 * part + i
-            tracking[i] = wanted[k] - law[k] - desired[k]
-        of_law = norm(law[3 * part : 3 * part + 3])
+            tracking[i] = wanted[k] - law.twist[k] - desired[k]
+        of_law = norm(law.twist[3 * part : 3 * part + 3])
         of_desired = norm(desired[3 * part : 3 * part + 3])
         total = of_law + of_desired + norm(tracking)
         for k in range(3 * part, 3 * part + 3):
@@ -194,8 +199,8 @@ def advance(p, s, law, desired, wanted, realised, v_now, x_next, v_next, silent,
             lost_law[k] = of_law * deficit
             lost_desired[k] = of_desired * deficit
 
-    R, lost = mat3(), vec6()
-    control_axes(p, s, R)
+    lost = vec6()
+    control_axes(p, s, R)  # tracking may have turned the reference
     rotate_back(R, lost_law[:3], lost[:3])
     rate = vec3()
     left_jacobian_inverse(s.offset[3:], lost_law[3:], rate)
@@ -216,7 +221,7 @@ def advance(p, s, law, desired, wanted, realised, v_now, x_next, v_next, silent,
             # After half a period of a stiff spring its rate is opposite to its mean: no faster than either of them.
             fastest = max(abs(v_next[i]), abs(mean))
             v = clip(v, -fastest, fastest)
-        keep_realised(s, i, v_next[i] - v_now[i], v - v_now[i])
+        keep_realised(s, i, v_next[i] - law.rate[i], v - law.rate[i])
         v_next[i] = v
         if s.stiffness[i] == 0.0 or p.enabled[i] == 0.0:
             absorbed[i] = x_next[i]
@@ -239,7 +244,6 @@ def advance(p, s, law, desired, wanted, realised, v_now, x_next, v_next, silent,
         s.p_ref[i] += shift[i] * dt + rate[i]
     rotate(R, absorbed[3:], rate)
     absorb_rotation(s, rate)
-    hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt)
 
 
 @kernel
@@ -268,7 +272,7 @@ def carry(s, twist):
 
 
 @kernel
-def hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt):
+def hold_when_quiet(p, s, R, silent, desired, measured, dt):
     """Drift reset: no wrench and hardly any motion for a while -> rates of free axes := 0, reference := measured."""
     v, shift = vec6(), vec6()
     moving = False
@@ -286,7 +290,7 @@ def hold_when_quiet(p, s, R, silent, desired, R_measured, p_measured, dt):
     if s.quiet_time < QUIET:
         return
     error, turned = vec6(), vec3()
-    pose_error(s, R_measured, p_measured, error)
+    pose_error(s, measured, error)
     for a in range(0, 6, 3):
         rotate_back(R, error[a : a + 3], shift[a : a + 3])
     for i in range(6):

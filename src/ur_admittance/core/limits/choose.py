@@ -27,6 +27,8 @@ most six were seen), and tried without in benchmarks/ablation:
     a bisection          obstacles.stop_clear, along the planned stop: rows see a distance to first order only
 """
 
+from collections import namedtuple
+
 from ur_admittance.core.chain import twist_of
 from ur_admittance.core.compile import kernel, mat7, row_table, two_places, vec3, vec6, vec7
 from ur_admittance.core.law.variable import speed_factor
@@ -44,12 +46,16 @@ TURNING = 1e-4  # [m2/rad2] weight of the joints' own direction: decides where t
 SLIDING = 1e-8  # [m2/rad2] the same along a gate: small, or a tool pressed against a wall creeps sideways
 CUTS = 4  # rounds in which a norm that is too large gets a row of its own
 
+# The arm in the middle of the coming step: joint angles, position of the TCP, Jacobian, its damped factor (singular.py)
+# and smallest singular value.
+Middle = namedtuple("Middle", "q p J C sigma")
+
 
 @kernel
-def calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
+def calm_curve(p, s, middle, V, qd, dt):
     """Slows V and qd down where a straight path would bend the joints too fast. They keep their direction, save for
     what the acceleration of the tool forbids: only that is inverted, damped. Returns whether it did."""
-    share = curve_speed(p, q_middle, s.singular_vectors, V, qd, sigma)
+    share = curve_speed(p, middle.q, s.singular_vectors, V, qd, middle.sigma)
     if share == 1.0:
         return False
     change, more = vec6(), vec6()
@@ -60,7 +66,7 @@ def calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
         limit_change(V[3 * part : 3 * part + 3], s.twist[3 * part : 3 * part + 3], p.max_acceleration[part] * dt)
     for i in range(6):
         change[i] += V[i]
-    damped_inverse(J, C, change, more)
+    damped_inverse(middle.J, middle.C, change, more)
     for i in range(6):
         qd[i] = share * qd[i] + more[i]
     return True
@@ -80,11 +86,11 @@ def distance(J, weight, H):
 
 
 @kernel
-def slide(J, sigma, table, n, brake, qd):
+def slide(middle, table, n, brake, qd):
     """Where to: qd := as close as the gates allow. Returns Limit flags."""
     H, g = mat7(), vec7()
-    nearness = max(0.0, 1.0 - (sigma / SINGULAR) ** 2)  # damped like the inverse
-    distance(J, SLIDING + (DAMPING * nearness) ** 2, H)
+    nearness = max(0.0, 1.0 - (middle.sigma / SINGULAR) ** 2)  # damped like the inverse
+    distance(middle.J, SLIDING + (DAMPING * nearness) ** 2, H)
     for i in range(6):
         g[i] = 0.0
         for k in range(6):
@@ -123,9 +129,10 @@ def slowed(J, qd1, hold, H, g):
 
 
 @kernel
-def fastest_along(s, J, table, n, most, caps, brake, hold, qd, twist):
-    """How fast: qd (in: qd1) and its twist, under all rows. Norms get rows where they turn out too large. Returns Limit
-    flags."""
+def fastest_along(s, J, table, n, norms, braking, qd, twist):
+    """How fast: qd (in: qd1) and its twist, under all rows. norms: most, caps, which get rows where they turn out too
+    large; braking: brake, hold. Returns Limit flags."""
+    (most, caps), (brake, hold) = norms, braking
     H, g = mat7(), vec7()
     slowed(J, qd, hold, H, g)
     flags = 0
@@ -153,8 +160,10 @@ def fraction(V, twist):
 
 
 @kernel
-def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
-    """V: what is wanted; out: qd and its twist. Returns (fraction of what is wanted, Limit flags)."""
+def choose(p, s, middle, V, measured, qd, twist, dt):
+    """V: what is wanted; measured: where the TCP is; out: qd and its twist. Returns (fraction of what is wanted, Limit
+    flags)."""
+    J, C = middle.J, middle.C
     now, brake, hold, caps, most = vec6(), vec6(), vec6(), vec3(), vec3()
     low, high, why_low, why_high = vec6(), vec6(), vec6(), vec6()
     table, places = row_table(), two_places()
@@ -164,7 +173,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     for i in range(6):
         brake[i] = keep * s.qd_command[i]
     joint_bounds(p, s, time, dt, low, high, why_low, why_high)
-    places[0], places[1] = position, measured
+    places[0], places[1] = middle.p, measured
     n = put_gates(p, s, J, now, time, places, table)
     room = known_room(p, s)
 
@@ -173,12 +182,12 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     flags = shape(p, s, V, caps, dt)
     damped_inverse(J, C, V, qd)
     if not rows_kept(table, n, qd):
-        flags |= slide(J, sigma, table, n, brake, qd)
+        flags |= slide(middle, table, n, brake, qd)
         twist_of(J, qd, V)
-    if calm_curve(p, s, J, C, V, sigma, q_middle, qd, dt):
+    if calm_curve(p, s, middle, V, qd, dt):
         flags |= JOINT_ACCELERATION
         if not rows_kept(table, n, qd):
-            flags |= slide(J, sigma, table, n, brake, qd)
+            flags |= slide(middle, table, n, brake, qd)
     twist_of(J, qd, twist)
     norm_bounds(p, s, keep, caps, most, dt)
     if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):
@@ -189,7 +198,7 @@ def choose(p, s, J, C, V, sigma, q_middle, position, measured, qd, twist, dt):
     for i in range(6):
         now[i] = keep * s.twist[i]
     damped_inverse(J, C, now, hold)
-    flags |= fastest_along(s, J, table, n, most, caps, brake, hold, qd, twist)
+    flags |= fastest_along(s, J, table, n, (most, caps), (brake, hold), qd, twist)
     if stop_clear(p, s, J, brake, room, qd, twist, dt):
         flags |= COLLISION
     return fraction(V, twist), flags

@@ -55,19 +55,20 @@ def remember_place(s):
 
 
 @kernel
-def change_retreat(p, s, u, status, value, bound, force, torque, lead, standing, dt):
-    """In a fault: start, go on or stop. value, bound: of the status; lead: of the command over the arm."""
+def change_retreat(p, s, u, found, load, lead, standing, dt):
+    """In a fault: start, go on or stop. load: force and torque on the tool; lead: of the command over the arm."""
+    status, value, bound = found
     asked = u.request & RETREAT != 0
     fresh = asked and s.retreat_asked == 0
     s.retreat_asked = 1 if asked else 0
     usable = status == OK or status == OVER_FORCE or status == OVER_TORQUE
     follows = lead <= p.max_following_error
-    load = min(max(force / max(p.max_force, TINY), torque / max(p.max_torque, TINY)), MOST)
+    share = min(max(load[0] / max(p.max_force, TINY), load[1] / max(p.max_torque, TINY)), MOST)
     if s.retreating == 0:
         if not (usable and fresh and standing and follows):
             return
-        s.load = s.lowest_load = load
-    s.load += (load - s.load) * min(1.0, dt / LOAD_TIME)
+        s.load = s.lowest_load = share
+    s.load += (share - s.load) * min(1.0, dt / LOAD_TIME)
     s.lowest_load = min(s.lowest_load, s.load)
     if not usable:
         pass

@@ -2,6 +2,8 @@
 
 w = sign raw - bias - [W; c x W] + m [a; c x a]     W: weight, a: acceleration of the tool, sensor axes
 w -> low-pass -> moved to the TCP -> control axes -> soft deadband
+
+The tick subtracts zeros in this file only: SAMPLE has what the sensors report, PARAMS the bias of each.
 """
 
 import math
@@ -69,6 +71,24 @@ def unload(p, s, u, R_base_sensor, w):
     for i in range(3):
         w[i] = p.sensor_sign * s.reading[i] - p.sensor_bias[i] - load[i]
         w[3 + i] = p.sensor_sign * s.reading[3 + i] - p.sensor_bias[3 + i] - load_torque[i]
+
+
+@kernel
+def load_of(bias, weight_base, com, R_base_sensor, out):
+    """What a sensor reads, after its sign, when nothing touches the tool: bias + [W; c x W], sensor axes (6,)."""
+    weight, moment = vec3(), vec3()
+    rotate_back(R_base_sensor, weight_base, weight)
+    cross(com, weight, moment)
+    for i in range(3):
+        out[i] = bias[i] + weight[i]
+        out[3 + i] = bias[3 + i] + moment[i]
+
+
+@kernel
+def without(load, sign, raw, own):
+    """own: a raw reading after its sign, without the load, sensor axes (6,)."""
+    for i in range(6):
+        own[i] = sign * raw[i] - load[i]
 
 
 @kernel

@@ -18,15 +18,8 @@ from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import is_sane
 from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.records import Status
-from ur_admittance.core.spatial import (
-    clip,
-    cross,
-    multiply,
-    norm,
-    rotate,
-    rotate_back,
-    wrench_to_point,
-)
+from ur_admittance.core.spatial import clip, cross, multiply, norm, rotate, rotate_back, wrench_to_point
+from ur_admittance.core.wrench.condition import load_of, without
 from ur_admittance.core.wrench.fusion_record import (
     BOTH,
     DOUBT,
@@ -63,17 +56,6 @@ BEYOND = 1000.0  # [N] more than any UR can push: the sensor is saturated, or se
 NEVER = 1e9  # [s] ago
 MEAN_TIME = 0.1  # [s] over which a zero is averaged
 LONGEST = 0.1  # [s] of a cycle
-
-
-@kernel
-def load_of(bias, weight_base, com, R_base_sensor, out):
-    """What a sensor reads, after its sign, when nothing touches the tool: bias + [W; c x W], sensor axes (6,)."""
-    weight, moment = vec3(), vec3()
-    rotate_back(R_base_sensor, weight_base, weight)
-    cross(com, weight, moment)
-    for i in range(3):
-        out[i] = bias[i] + weight[i]
-        out[3 + i] = bias[3 + i] + moment[i]
 
 
 @kernel
@@ -244,14 +226,12 @@ def take_readings(p, f, s, u, usable, load, dt):
     )
     if usable[OTHER] == NOTHING:
         load_of(f.bias, f.weight_base, f.com, R2, load)
-        for i in range(6):
-            own[i] = f.sign * u.second_wrench[i] - load[i]
+        without(load, f.sign, u.second_wrench, own)
         to_first(f, own, e)
         watch(f, s, OTHER, u.second_wrench, e, own, speed, dt)
     load_of(p.sensor_bias, p.tool_weight_base, p.tool_com, R1, load)
     if usable[FIRST] == NOTHING:
-        for i in range(6):
-            own[i] = p.sensor_sign * u.wrench[i] - load[i]
+        without(load, p.sensor_sign, u.wrench, own)
         watch(f, s, FIRST, u.wrench, own, own, speed, dt)
     return speed
 

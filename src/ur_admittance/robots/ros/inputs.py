@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
-from numpy.typing import NDArray
 from rclpy.node import Node
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -20,8 +19,6 @@ from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
 from ur_admittance.robots.ros.polled import FEW, NANOSECONDS, Polled, Waiter
 from ur_admittance.robots.ros.second_wrench import SecondWrench
-
-Array = NDArray[np.float64]
 
 # Relative names: a node in a namespace has the arm of that namespace. Time and /tf are common to all of them.
 JOINT_TOPIC = "joint_states"
@@ -70,7 +67,6 @@ class Inputs:
         self.q, self.qd, self.wrench = np.zeros(6), np.zeros(6), np.zeros(6)
         self._wrench_in = np.zeros(6)
         self._bound: Any = None  # the sample that they are part of
-        self.zero: Array | None = None  # taken off every wrench [N, Nm]
         self.only_frame: str | None = None  # wrenches in another one are not taken; None: all are
         self.states = self.wrenches = 0  # taken since the start
         self._sim_ns = -1  # unknown
@@ -193,8 +189,6 @@ class Inputs:
                 self._wrench_reader.read(data, self._wrench_in)
                 if self.only_frame is None or self._wrench_reader.frame_id == self.only_frame:
                     self.wrench[:] = self._wrench_in
-                    if self.zero is not None:
-                        self.wrench -= self.zero
                     self._wrench_ns = now
                     self.wrenches += 1
             except Malformed:

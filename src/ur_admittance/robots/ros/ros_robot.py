@@ -19,8 +19,9 @@ import rclpy
 from numpy.typing import NDArray
 from rclpy.node import Node
 from rclpy.signals import SignalHandlerOptions
+from std_srvs.srv import Trigger
 
-from ur_admittance.core.records import COMMAND, STOPPED, Mode, Status, new
+from ur_admittance.core.records import AT_REST, COMMAND, STOPPED, Mode, Status, new
 from ur_admittance.core.views import SampleFields, scalar, vector
 from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel
@@ -28,12 +29,13 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import OUTPUTS, CommandPath
 from ur_admittance.robots.ros.driver_status import RobotStatus
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
+from ur_admittance.robots.ros.polled import Question
 from ur_admittance.robots.ros.ros_clock import RosClock
 from ur_admittance.robots.ros.search import RobotSearch
-from ur_admittance.robots.ros.sensor_zero import zero_ft_sensor
+from ur_admittance.robots.ros.sensor_place import DRIVER_SENSOR
 from ur_admittance.runtime.braking import BRAKING, slow_down
 from ur_admittance.runtime.own_commands import OwnCommands
-from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.runtime.robot import NO_OWN_ZERO, Robot, RobotInfo
 
 Array = NDArray[np.float64]
 
@@ -41,6 +43,7 @@ ACTIVE = int(Mode.ACTIVE)  # NumPy takes 3 us to compare a number with an Enum
 STATUS_EVERY, CONTROLLER_EVERY = 4, 50  # cycles: a stop is noticed within 40 ms, an inactive controller in 0.2 s
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
+ZERO_SERVICE, ZERO_ANSWER_S = "io_and_status_controller/zero_ftsensor", 2.0
 # Message packages that everything runs without, only less well
 WITHOUT = {
     "ur_dashboard_msgs": "the robot's safety mode and robot mode are not seen: a protective or emergency stop shows "
@@ -248,10 +251,24 @@ class RosRobot(Robot):
         raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
     def zero_ft_sensor(self) -> None:
-        """Let the sensor read zero at its present load."""
+        """Let the robot's own sensor read zero at its present load. RobotError: the arm moves, or it is not its own."""
         inputs = self.listening()
-        assert self._here is not None
-        zero_ft_sensor(self._here, inputs, self.settings.rate)
+        inputs.poll()
+        if np.abs(inputs.qd).max() > AT_REST:
+            raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
+        if not self.zero_in_driver():
+            raise RobotError(NO_OWN_ZERO)
+
+    def zero_in_driver(self) -> bool:
+        """Whether the driver has zeroed the sensor, which it can if it is the robot's own and the only one."""
+        if self.inputs is None or self.reads_second or DRIVER_SENSOR not in self.inputs.wrench_source():
+            return False
+        question = Question(self._here, Trigger, ZERO_SERVICE)
+        try:
+            answer: Any = question.ask(ZERO_ANSWER_S)
+        finally:
+            question.destroy()
+        return answer is not None and bool(answer.success)
 
     def close(self) -> None:
         """Let go of topics and node; the arm must stand still already."""

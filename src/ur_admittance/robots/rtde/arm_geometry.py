@@ -22,20 +22,33 @@ from ur_admittance.model.arm_table import CALIBRATION, flange_distance, nearest_
 from ur_admittance.model.dh import DenavitHartenberg, with_geometry
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance.robots.rtde.listen import Listener
+from ur_admittance.robots.rtde.primary_port import KINEMATICS, Primary
 from ur_admittance.robots.rtde.primary_port import PORT as PRIMARY_PORT
-from ur_admittance.robots.rtde.primary_port import Primary
-from ur_admittance.robots.rtde.ur_base import pose_from_ur
 from ur_admittance.robots.rtde.wire import WireError
 
 Array = NDArray[np.float64]
 
-KINEMATICS = 5  # type of a part of the state
+# The UR base is base_link turned by pi about z: x and y change their sign, z stays. Converted here and nowhere else.
+R_base_urbase: Array = np.diag([-1.0, -1.0, 1.0])  # its own inverse
+SIGNS: Array = np.tile(np.diag(R_base_urbase), 2)  # of twists and wrenches
+
 PARAMETERS = struct.Struct(">6I24d")  # checksums; theta, a, d, alpha
 PATIENCE = 1.0  # [s] for the geometry; states come ten times a second
 
 ALLOWED = 0.002, np.radians(0.5)  # [m], [rad] between our tool pose and the robot's
 GROSS = 0.02, np.radians(3.0)  # [m], [rad] no calibration is that large: another type of arm
 EVERY = 5.0  # [s] between two comparisons of a standing arm
+
+
+def pose_from_ur(pose: ArrayLike) -> tuple[Array, Array]:
+    """Position [m] and rotation vector [rad] of the UR side -> rotation (3, 3) and position (3,) in base_link."""
+    numbers = np.asarray(pose, dtype=float)
+    return R_base_urbase @ rotation_from_vector(numbers[3:]), R_base_urbase @ numbers[:3]
+
+
+def vectors_to_ur(six: Array) -> Array:
+    """A twist or wrench from base_link axes to UR base axes, or back: the turn is its own inverse."""
+    return six * SIGNS
 
 
 @dataclass(frozen=True)

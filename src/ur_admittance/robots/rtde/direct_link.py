@@ -16,14 +16,13 @@ from typing import Any
 
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.rtde.dashboard_port import reason
-from ur_admittance.robots.rtde.ended import ANOTHER, SLIDER_DOWN
-from ur_admittance.robots.rtde.link import RUNNING, START_TIME, STOPS, Link
+from ur_admittance.robots.rtde.link import ANOTHER, RUNNING, SLIDER_DOWN, START_TIME, STOPS, Link
 from ur_admittance.robots.rtde.pendant import panel
 from ur_admittance.robots.rtde.primary_port import Primary
 from ur_admittance.robots.rtde.rtde_checks import SCRIPT_PORT
 from ur_admittance.robots.rtde.settings import SPEEDJ_ACCELERATION, RtdeSettings
 from ur_admittance.robots.rtde.versions import Version, is_polyscope_x
+from ur_admittance.robots.rtde.wire import reason
 
 # modes of the script; from STOP on: requests, done once
 REST, SPEED, SERVO, STOP, SET_TCP, SET_PAYLOAD, ZERO, GET_TCP, END = range(9)

@@ -17,9 +17,9 @@ from ur_admittance.recording.log_writer import check_new
 from ur_admittance.robots.operate import LOOP_PRIORITY
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.arm_geometry import ALLOWED, geometry
-from ur_admittance.robots.rtde.dashboard_port import Dashboard
 from ur_admittance.robots.rtde.library_link import NOT_ON_X
 from ur_admittance.robots.rtde.listen import Listener
+from ur_admittance.robots.rtde.pendant import Dashboard
 from ur_admittance.robots.rtde.rtde_checks import check_ports, check_ready
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.versions import Version, is_polyscope_x

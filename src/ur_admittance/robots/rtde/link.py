@@ -1,17 +1,19 @@
-"""What a robot's connection does, whichever client carries the commands: states in, commands out, what is wrong now."""
+"""What a robot's connection does, whichever client carries the commands: states in, commands out, what is wrong now and
+the way back, in plain words."""
 
 import contextlib
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Any
 
 from ur_admittance.core.records import Status
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.rtde.ended import PAUSED, no_power
+from ur_admittance.robots import ROBOT_MODES
 from ur_admittance.robots.rtde.pendant import panel
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.states import States
-from ur_admittance.robots.rtde.versions import Version
+from ur_admittance.robots.rtde.versions import Version, rate_of
 
 RAW_WRENCH_SINCE: Version = (5, 9, 0)
 PAYLOAD_SINCE: Version = (5, 6, 0)
@@ -26,6 +28,18 @@ PROTECTIVE, RECOVERY, SAFEGUARD, SYSTEM_EMERGENCY, ROBOT_EMERGENCY, EMERGENCY, V
 EMERGENCIES = 1 << SYSTEM_EMERGENCY | 1 << ROBOT_EMERGENCY | 1 << EMERGENCY
 # STOPPED alone: by the three-position switch or the safeguard of the automatic mode, which have no bit of their own.
 STOPS = EMERGENCIES | 1 << PROTECTIVE | 1 << RECOVERY | 1 << SAFEGUARD | 1 << VIOLATION | 1 << FAULT | 1 << STOPPED
+
+AGAIN = "reset the fault, which starts it again"
+WAS_PAUSED = f"the program on the robot was paused at its pendant: {AGAIN}"
+WAS_STOPPED = f"the program on the robot was stopped (at the pendant or by an error; its log has more): {AGAIN}"
+ANOTHER = "another program runs on the robot in the place of ours: stop it, then reset the fault"
+SLIDER_DOWN = "the speed slider is at 0 %, so the program on the robot stands: raise it, then reset the fault"
+WAS_LOCAL = "the robot was switched to local control: switch it back to remote control, then reset the fault"
+SETTLED = 0.2  # [s] after which the dashboard shows what the state has shown already
+UNPOWERED = {
+    "POWER_OFF": "the arm was switched off: switch it on, release its brakes, then reset the fault",
+    "IDLE": "the brakes of the arm are on: release them, then reset the fault",
+}
 
 VARIABLES = (
     "timestamp",
@@ -52,7 +66,7 @@ class Link(ABC):
         inputs: Sequence[str] = (),
     ) -> None:
         self.host, self.version, self.settings = host, version, settings
-        self.rate = 500.0 if version[0] > 3 else 125.0  # [Hz]
+        self.rate = rate_of(version)  # [Hz]
         self._has_payload = version >= PAYLOAD_SINCE
         self._wrench = {"raw": "ft_raw_wrench", "builtin": "actual_TCP_force", "external": ""}[settings.own]
         variables = [*VARIABLES, *outputs]
@@ -101,7 +115,7 @@ class Link(ABC):
 
     def trouble(self, driving: bool, silence: float) -> tuple[Status, str]:
         """What is wrong with the robot now: OK, or a status and a sentence, which is empty when the states alone do not
-        say it (ended.why does). silence: age of the newest state [s]."""
+        say it (why_ended does). silence: age of the newest state [s]."""
         states = self.states
         if not states.connected:
             return Status.CONNECTION_LOST, "the robot sends no more states"
@@ -124,7 +138,7 @@ class Link(ABC):
 
     def why_not_running(self) -> str:
         """As far as the state says it; empty: the program has ended."""
-        return PAUSED if self.states["runtime_state"] in PAUSES else ""
+        return WAS_PAUSED if self.states["runtime_state"] in PAUSES else ""
 
     # outside the loop: these wait for the robot, within a time limit; False: it did not do it
 
@@ -192,3 +206,32 @@ def stop_of(bits: Any) -> tuple[Status, str]:
     text = f"the robot's safety system has stopped it (status bits {bits:#x})"
     by_violation = bits & (1 << RECOVERY | 1 << VIOLATION | 1 << FAULT)
     return Status.PROTECTIVE_STOP if by_violation else Status.SAFEGUARD_STOP, text
+
+
+def no_power(mode: int | str) -> str:
+    """Of a robot mode that is not RUNNING."""
+    name = ROBOT_MODES.get(mode, str(mode)) if isinstance(mode, int) else mode
+    return UNPOWERED.get(
+        name, f"the arm is not ready (robot mode {name}): switch it on at the pendant, then reset the fault"
+    )
+
+
+def too_late(silence: float, limit: float) -> str:
+    """This program itself has sent nothing for `silence` [s]."""
+    return (
+        f"this program sent no command for {1e3 * silence:.0f} ms (limit {1e3 * limit:.0f} ms), so the robot stopped; "
+        "is the computer overloaded? Reset the fault"
+    )
+
+
+def why_ended(host: str, timeout: float = 1.0) -> str:
+    """Of a program that has just ended; asks the robot, so not in the loop."""
+    time.sleep(SETTLED)
+    with contextlib.suppress(RobotError), panel(host, timeout) as robot:
+        if robot.remote_control() is False:
+            return WAS_LOCAL
+        if (mode := robot.mode()) != "RUNNING":
+            return no_power(mode)
+        if robot.program():
+            return ANOTHER
+    return WAS_STOPPED

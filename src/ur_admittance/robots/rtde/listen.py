@@ -11,10 +11,8 @@ from typing import Any
 
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde import wire
-from ur_admittance.robots.rtde.dashboard_port import reason
-from ur_admittance.robots.rtde.versions import Version
+from ur_admittance.robots.rtde.versions import Version, rate_of
 
-PORT = 30004
 CHUNK = 65536  # [bytes]
 
 
@@ -27,14 +25,13 @@ class Listener:
         self._messages: Iterator[tuple[int, bytes]] = iter(())
 
     def __enter__(self) -> "Listener":
-        self._socket = socket.create_connection((self.host, PORT), timeout=self.timeout)
+        self._socket = socket.create_connection((self.host, wire.PORT), timeout=self.timeout)
         try:
             self._ask(wire.REQUEST_PROTOCOL_VERSION, struct.pack(">H", wire.PROTOCOL_VERSION))
-            major = self.version()[0]
+            self.rate = rate_of(self.version())  # [Hz]
         except BaseException:
             self._socket.close()
             raise
-        self.rate = 500.0 if major > 3 else 125.0  # [Hz]
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -113,8 +110,8 @@ def newest(host: str, names: Sequence[str], timeout: float) -> dict[str, Any]:
 
 
 def _no_answer(host: str, error: Exception) -> RobotError:
-    why = reason(error) if isinstance(error, OSError) else error
+    why = wire.reason(error) if isinstance(error, OSError) else error
     return RobotError(
-        f"{host} does not answer on its RTDE port {PORT} ({why}): check the address and the cable, whether the "
+        f"{host} does not answer on its RTDE port {wire.PORT} ({why}): check the address and the cable, whether the "
         "controller is still starting and, on the robot, Settings > Security > Services."
     )

@@ -14,11 +14,12 @@ import time
 from collections.abc import Iterator
 
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.rtde.dashboard_port import reason
+from ur_admittance.robots.rtde.wire import reason
 
 PORT = 30001
 ROBOT_STATE, MESSAGE = 16, 20  # types of packages
 VERSION, ERROR = 3, 6  # types of messages
+KINEMATICS = 5  # type of a part of the state: the geometry
 READ_ONLY = 210  # code of the error that a robot in local control answers
 HEADER = struct.Struct(">iB")
 LARGEST = 100_000  # [bytes] of a package that is believed

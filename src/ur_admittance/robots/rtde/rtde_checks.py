@@ -2,34 +2,28 @@
 
 import socket
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ur_admittance.errors import RobotError
 from ur_admittance.model import MODEL_NAMES, RobotModel
 from ur_admittance.model.arm_table import nearest_model
 from ur_admittance.robots.rtde import primary_port
-from ur_admittance.robots.rtde.dashboard_port import Dashboard, reason
 from ur_admittance.robots.rtde.listen import read_version
-from ur_admittance.robots.rtde.pendant import RELEASE_TIME, PolyscopeX, panel
+from ur_admittance.robots.rtde.pendant import RELEASE_TIME, Dashboard, PolyscopeX, panel
 from ur_admittance.robots.rtde.versions import (
     CB3_TYPES,
     OLDEST,
     Version,
     check_version,
     is_polyscope_x,
+    rate_of,
     shown,
 )
+from ur_admittance.robots.rtde.wire import PORT as RTDE_PORT
+from ur_admittance.robots.rtde.wire import reason
 
-RTDE_PORT, SCRIPT_PORT = 30004, 30003
+SCRIPT_PORT = 30003
 POWER_TIME = 30.0  # [s] that switching on and releasing the brakes may take
-
-
-@dataclass(frozen=True)
-class Readiness:
-    version: Version
-    rate: float  # [Hz]
-    emulated: bool
-    sentences: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -40,6 +34,11 @@ class Identity:
     serial: str  # as the robot reports it; empty: this software does not
     version: Version
     emulated: bool
+    sentences: tuple[str, ...] = ()  # of check_ready: about it, and what is doubtful
+
+    @property
+    def rate(self) -> float:
+        return rate_of(self.version)
 
     @property
     def software(self) -> str:
@@ -77,7 +76,7 @@ def check_ports(host: str, timeout: float) -> Version:
     return version
 
 
-def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, take_over: bool) -> Readiness:
+def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, take_over: bool) -> Identity:
     """All that can be asked before anything is started on the robot. RobotError names the first obstacle."""
     with panel(host, timeout, check_ports(host, timeout)) as robot:
         who = _identity(robot)
@@ -93,10 +92,8 @@ def check_ready(host: str, model: RobotModel, timeout: float, power_on: bool, ta
         _check_safety(robot)
         _check_power(robot, power_on)
         _check_program(robot, take_over)
-    rate = 500.0 if who.version[0] > 3 else 125.0
-    return Readiness(
-        who.version, rate, who.emulated, (f"{model.name} at {host}, software {who.software}, {rate:g} Hz.", *doubts)
-    )
+    first = f"{model.name} at {host}, software {who.software}, {who.rate:g} Hz."
+    return replace(who, sentences=(first, *doubts))
 
 
 def _check_model(names: tuple[str, ...], model: RobotModel, version: Version) -> list[str]:

@@ -21,17 +21,16 @@ from ur_admittance.core.records import AT_REST, STOPPED, Status
 from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel, robot_model
-from ur_admittance.robots.rtde import ended
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.arm_geometry import StandingCheck, geometry
 from ur_admittance.robots.rtde.direct_link import DirectLink
 from ur_admittance.robots.rtde.library_link import LibraryLink
-from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link
+from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link, too_late, why_ended
 from ur_admittance.robots.rtde.rtde_checks import check_ready, check_released, unlock_protective_stop
 from ur_admittance.robots.rtde.rtde_clock import Beat, RobotClock
 from ur_admittance.robots.rtde.settings import RtdeSettings, WrenchSource
 from ur_admittance.robots.rtde.wrenches import Wrenches
-from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.runtime.robot import NO_OWN_ZERO, Robot, RobotInfo
 
 Array = NDArray[np.float64]
 
@@ -201,7 +200,8 @@ class RtdeRobot(Robot):
         self._wait_for_standstill(link)
 
     def zero_ft_sensor(self) -> None:
-        """Let the sensor read zero at its present load. Only at standstill, and not while commands are streamed."""
+        """Let the robot's own sensor read zero at its present load. Only at standstill, and not while commands are
+        streamed; RobotError for any other sensor, and for two: `controller.zero_ft_sensor` zeroes those."""
         link = self._link
         if link is None:
             raise self._not_connected()
@@ -209,11 +209,9 @@ class RtdeRobot(Robot):
             raise RobotError("zeroing the sensor takes some cycles: stop the arm first.")
         if max(abs(speed) for speed in link.state()[2]) > AT_REST:
             raise RobotError("the arm is moving: the sensor can be zeroed at standstill only.")
-        for device in self._wrenches.devices:
-            device.zero()
-        if self.settings.own == "raw":
-            self._wrenches.zero = self._mean_wrench(link, 50)
-        elif self.settings.own == "builtin" and not link.zero_ft_sensor():
+        if self.source != "builtin" or self.reads_second:
+            raise RobotError(NO_OWN_ZERO)
+        if not link.zero_ft_sensor():
             raise RobotError("the robot did not zero its sensor; is its program running?")
 
     @property
@@ -298,10 +296,10 @@ class RtdeRobot(Robot):
         """The program has ended. Empty: the robot is asked, by a thread that sets the reason; the loop goes on."""
         limit = 1.0 / self.settings.watchdog_hz
         if self._driving and (silence := time.monotonic() - self._sent_at) > limit:
-            return ended.too_late(silence, limit)
+            return too_late(silence, limit)
 
         def ask(link: Link | None) -> None:
-            reason = ended.why(self.host)
+            reason = why_ended(self.host)
             if self._link is link and not self.reason:
                 self.reason = reason
 

@@ -29,8 +29,6 @@ class WrenchSource(Protocol):
         """The newest reading (6,) [N, Nm], sensor axes, and its age [s]."""
         ...
 
-    def zero(self) -> None: ...
-
 
 @dataclass(frozen=True)
 class RtdeSettings:

@@ -16,7 +16,6 @@ from typing import Any
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.rtde import wire
 
-PORT = 30004
 CHUNK = 1 << 14  # [bytes] read at once: about thirty states
 UNREAD = 0.2  # [s] between two looks of the thread that takes what nobody reads
 
@@ -36,7 +35,7 @@ class States:
         self._lock = threading.Lock()
         self._unread = threading.Event()  # the thread is to take what comes
         try:
-            self._socket = socket.create_connection((host, PORT), timeout=timeout)
+            self._socket = socket.create_connection((host, wire.PORT), timeout=timeout)
         except OSError:
             raise self._no_answer() from None
         try:
@@ -106,7 +105,9 @@ class States:
     # inside
 
     def _no_answer(self) -> RobotError:
-        return RobotError(f"{self.host} does not answer on its RTDE port {PORT}: is the controller still starting?")
+        return RobotError(
+            f"{self.host} does not answer on its RTDE port {wire.PORT}: is the controller still starting?"
+        )
 
     def _set_up(self, rate: float, outputs: Sequence[str], inputs: Sequence[str], timeout: float) -> None:
         version = struct.pack(">H", wire.PROTOCOL_VERSION)

@@ -15,9 +15,9 @@ from ur_admittance.core.spatial import cross, rotate_back
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
+from ur_admittance.robots.rtde.arm_geometry import vectors_to_ur
 from ur_admittance.robots.rtde.link import Link
 from ur_admittance.robots.rtde.settings import RtdeSettings
-from ur_admittance.robots.rtde.ur_base import vectors_to_ur
 
 Array = NDArray[np.float64]
 

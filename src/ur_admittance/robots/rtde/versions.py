@@ -28,6 +28,11 @@ def is_polyscope_x(version: Version) -> bool:
     return version[0] >= 10
 
 
+def rate_of(version: Version) -> float:
+    """Control cycles per second [Hz]."""
+    return 500.0 if version[0] > 3 else 125.0
+
+
 def shown(version: Version) -> str:
     return ".".join(str(part) for part in version)
 

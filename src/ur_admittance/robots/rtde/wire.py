@@ -18,6 +18,7 @@ SETUP_OUTPUTS = ord("O")
 SETUP_INPUTS = ord("I")
 START = ord("S")
 
+PORT = 30004
 PROTOCOL_VERSION = 2
 NAMES_LIMIT = 2048  # [bytes] of a list of variable names
 
@@ -35,6 +36,12 @@ TYPES: Mapping[str, tuple[str, int]] = {
     "VECTOR6UINT32": ("I", 6),
 }
 IN_USE = "IN_USE"
+
+
+def reason(error: OSError) -> str:
+    if isinstance(error, TimeoutError):
+        return "no answer in time"
+    return error.strerror or str(error)
 
 
 class WireError(RobotError):

@@ -23,7 +23,6 @@ class Wrenches:
         self.settings, self.sensor, self.second_sensor = settings, sensor, second
         self.devices = [device for device in (sensor, second) if device is not None]
         self.builtin: BuiltinWrench | None = None
-        self.zero = np.zeros(6)  # of the raw wrench
 
     def read(self, fields: SampleFields, own: Any, silence: float) -> None:
         """Fill the wrench, and that of the second sensor if there is one, with their ages. own: what the robot sent."""
@@ -40,5 +39,4 @@ class Wrenches:
             self.builtin.to_flange(q, np.array(own), wrench)
         else:
             wrench[:] = own
-            wrench -= self.zero
         return silence

@@ -88,10 +88,6 @@ class NetFt:
             self._request(STREAM)
         return wrench, age
 
-    def zero(self) -> None:
-        self._drain()
-        self.reading.take_zero()
-
     def _request(self, command: int) -> None:
         self._asked = time.monotonic()
         if self._socket is not None:

@@ -78,10 +78,6 @@ class RobotiqFt:
         self._drain()
         return self.reading.latest()
 
-    def zero(self) -> None:
-        self._drain()
-        self.reading.take_zero()
-
     def _drain(self) -> None:
         if self._file < 0:
             return

@@ -140,7 +140,9 @@ class World:
             self.second.sense(self._plant["clean"], period)
 
     def zero_sensor(self) -> None:
-        """The sensor, and the second one, takes its mean reading of the last tenth of a second as zero from now on."""
+        """The sensor, and the second one, takes its mean reading of the last tenth of a second as zero from now on.
+
+        The sensor's own tare, as UR's zero_ftsensor is: part of what it reports. The tick takes sensor.bias off."""
         self._plant["bias"] -= self._plant["recent"]
         self._plant["wrench"] -= self._plant["recent"]
         self._plant["recent"] = 0.0

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.calibration.response import SLOWEST, response_from_motion
+from ur_admittance.calibration.response import EXPLAINED, LONGEST, Response
 from ur_admittance.errors import CalibrationError
 from ur_admittance_lab.twin.found import sensor
 from ur_admittance_lab.twin.found.servo import (
@@ -32,6 +32,7 @@ from ur_admittance_lab.twin.found.stretch import Stretch
 
 Array = NDArray[np.float64]
 
+SLOWEST = 0.01  # [rad/s] root mean square: less motion says nothing
 SHORTEST = 2.0  # [s] of work that says anything
 # The fitted model stands in steps of 1 ms: what remains of that in noise-free recordings of simulated arms.
 MODEL_TIME, MODEL_SHARE = 5e-5, 2e-3  # [s], of everything else
@@ -215,3 +216,33 @@ def _mass(stretches: list[Stretch], sensor_delay: float, noise_force: float) -> 
         0.0,
         f"untouched, the tool never accelerated by more than {fastest:.2g} m/s2: its weight tells the mass",
     )
+
+
+def response_from_motion(qd_command: Array, qd_measured: Array, period: float) -> Response | None:
+    """From the commanded and measured joint speeds (n, 6) [rad/s] of normal operation, one row per tick.
+
+    The shift that leaves the least of the measured speeds unexplained, between ticks by a parabola. A command acts from
+    its tick to the next: on average half a period later. None: too little motion, or it is not explained."""
+    longest = round(LONGEST / period)
+    n = len(qd_command) - longest - 1
+    if n < 4 * longest:
+        return None
+    measured = qd_measured[longest : longest + n]
+    energy = float(np.mean(np.sum(measured**2, axis=1)))
+    if math.sqrt(energy) < SLOWEST:
+        return None
+    left = np.empty(longest)
+    for k in range(longest):
+        late = qd_command[longest - k : longest - k + n]
+        left[k] = float(np.mean(np.sum((measured - late) ** 2, axis=1)))
+    best = int(np.argmin(left))
+    if not 0 < best < longest - 1:
+        return None
+    before, at, after = left[best - 1 : best + 2]
+    shift = best + 0.5 * (before - after) / max(before - 2.0 * at + after, 1e-30)
+    late = qd_command[longest - best : longest - best + n]
+    gain = float(np.sum(measured * late) / max(np.sum(late * late), 1e-30))
+    explained = 1.0 - float(at) / energy
+    if explained < EXPLAINED:
+        return None
+    return Response(max(0.0, (shift - 0.5) * period), gain, explained)

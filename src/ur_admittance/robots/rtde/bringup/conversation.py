@@ -5,16 +5,79 @@ explain -> go on?  -> work -> show -> confirmed?  -> the next step
 """
 
 import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
 
+from ur_admittance.calibration.calm_arm import CalmArm
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.robots.rtde.bringup.bringup_report import DONE, MEASURED, SKIPPED
-from ur_admittance.robots.rtde.bringup.moving import MOVING
-from ur_admittance.robots.rtde.bringup.standing import STANDING
-from ur_admittance.robots.rtde.bringup.step import Bench, Found, Step
+from ur_admittance.model import RobotModel, robot_model
+from ur_admittance.params import Parameters
+from ur_admittance.robots.connect import CALM_WATCHDOG_HZ, connected_arm, open_rtde
+from ur_admittance.robots.rtde.bringup.bringup_report import DONE, MEASURED, SKIPPED, Report
+from ur_admittance.runtime.robot import Robot
 
-STEPS: tuple[Step, ...] = (*STANDING, *MOVING)
-NAMES = tuple(step.name for step in STEPS)
 YES, REPEAT, SKIP, QUIT = "yrsq"
+
+
+@dataclass(frozen=True)
+class Bench:
+    """The arm at hand, the person in front of it, and what is known so far."""
+
+    report: Report
+    say: Callable[[str], None]
+    ask: Callable[[str], str]
+    steps: "Sequence[Step]"
+    poses: int = 12  # of the calibration
+    seconds: float = 20.0  # of the first motion
+
+    @property
+    def host(self) -> str:
+        return self.report.about["robot"]
+
+    @property
+    def model(self) -> RobotModel:
+        return robot_model(self.report.about["model"])
+
+    @property
+    def sensor(self) -> str:
+        return self.report.about["sensor"]
+
+    @property
+    def client(self) -> str:
+        return self.report.about["client"]
+
+    @property
+    def parameters(self) -> Parameters:
+        return self.report.parameters
+
+    @contextmanager
+    def arm(self, commanding: bool = True) -> Iterator[tuple[CalmArm, Robot]]:
+        """Connected for one step only: nobody holds an arm while a person reads."""
+        device = open_rtde(self.host, self.model, self.sensor, watchdog_hz=CALM_WATCHDOG_HZ, client=self.client)
+        with connected_arm(device, commanding) as (arm, _):
+            yield arm, device
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a step has found."""
+
+    good: bool
+    lines: tuple[str, ...]
+    changes: Mapping[str, Any] = field(default_factory=dict)  # of parameters
+    cause: str = ""  # the earlier step to do again, where that is known
+
+
+@dataclass(frozen=True)
+class Step:
+    name: str
+    title: str
+    words: str  # what it does, and why
+    work: Callable[[Bench], Found]
+    question: str  # that a person answers with yes when the step is done
+    moves: str = ""  # what the arm will do; empty: nothing moves
 
 
 class Quit(Exception):
@@ -24,13 +87,14 @@ class Quit(Exception):
 def talk(bench: Bench) -> bool:
     """Go through the steps that are neither done nor skipped. True: none is left; False: the person wants to go on
     another time."""
+    steps = bench.steps
     try:
-        for number, step in enumerate(STEPS, start=1):
+        for number, step in enumerate(steps, start=1):
             entry = bench.report.entries.get(step.name)
             if entry is not None and entry.state in (DONE, SKIPPED):
-                bench.say(f"{number} of {len(STEPS)}  {step.title}: {entry.state}, {entry.when}")
+                bench.say(f"{number} of {len(steps)}  {step.title}: {entry.state}, {entry.when}")
                 continue
-            bench.say(f"\n{number} of {len(STEPS)}  {step.title}\n\n{step.words}")
+            bench.say(f"\n{number} of {len(steps)}  {step.title}\n\n{step.words}")
             if entry is None:
                 _do(bench, step)
             else:  # measured, but the program ended before it was confirmed
@@ -63,7 +127,7 @@ def _confirm(bench: Bench, step: Step, found: Found) -> None:
         bench.say(f"  {line}")
     if found.cause:
         again = shlex.join(["--robot", bench.host, "--out", str(bench.report.path), "--from", found.cause])
-        title = next(earlier.title for earlier in STEPS if earlier.name == found.cause)
+        title = next(earlier.title for earlier in bench.steps if earlier.name == found.cause)
         bench.say(f"  That belongs to an earlier step ({title}): q, then\n    ur-admittance bringup {again}")
     if found.good:
         bench.report.note(step.name, MEASURED, found.lines, found.changes)

@@ -1,4 +1,6 @@
-"""The steps in which the arm is driven: frames, response time, calibration, first compliant motion, a pulled cable."""
+"""The steps in which the arm is driven: frames, response time, calibration, first compliant motion, a pulled cable.
+
+With the steps before them: all, in their order."""
 
 import math
 from dataclasses import replace
@@ -8,18 +10,19 @@ import numpy as np
 
 from ur_admittance.calibration import session
 from ur_admittance.calibration.calm_arm import CalmArm
-from ur_admittance.calibration.push_test import Action, push_test
+from ur_admittance.calibration.push_test import push_test
 from ur_admittance.calibration.response import AMPLITUDE, measure_response
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import RobotError
 from ur_admittance.params.own_motion import own_motion_of
 from ur_admittance.robots.connect import connected_arm, open_rtde
 from ur_admittance.robots.operate import LOOP_PRIORITY
-from ur_admittance.robots.rtde.bringup.standing import NAME
-from ur_admittance.robots.rtde.bringup.step import Bench, Found, Step
+from ur_admittance.robots.rtde import wire
+from ur_admittance.robots.rtde.bringup.conversation import Bench, Found, Step
+from ur_admittance.robots.rtde.bringup.standing import NAME, STANDING
 from ur_admittance.robots.rtde.listen import Listener
 from ur_admittance.robots.rtde.real_arm import COMMAND_PRIORITY, run_real
-from ur_admittance.robots.rtde.rtde_checks import RTDE_PORT, reachable
+from ur_admittance.robots.rtde.rtde_checks import reachable
 from ur_admittance.runtime.realtime import realtime
 
 FOLLOWED = 0.002  # [m] of motion that counts
@@ -36,18 +39,12 @@ TRIES = 5
 
 
 def _frames(bench: Bench) -> Found:
-    def ask(action: Action) -> None:
-        bench.say(f"{action.name}: {action.words}, and hold it for a second")
-
-    def done(action: Action) -> None:
-        bench.say("thank you, let go")
-
     with bench.arm() as (arm, _):
-        test = push_test(arm, bench.parameters, ask, done, bench.say)
+        test = push_test(arm, bench.parameters, say=bench.say)
     diagnosis = test.diagnosis
+    lines = (*test.moves, *diagnosis.sentences)
     if diagnosis.good:
-        return Found(True, (*test.moves, "sign, axes, mounting and lever arm are right"))
-    lines = (*test.moves, *(f"wrong: {finding}" for finding in diagnosis.findings))
+        return Found(True, lines)
     if bench.sensor == "builtin":  # its wiring is the robot's: the person, or the TCP, was wrong
         hint = "the robot's own sensor has fixed axes: check the TCP, and push as you are told"
         return Found(False, (*lines, hint), cause="payload" if "tool.tcp" in diagnosis.changes else "")
@@ -165,7 +162,7 @@ def _looked_up(bench: Bench, q: np.ndarray) -> tuple[float, bool]:
     for attempt in range(1, TRIES + 1):
         bench.ask("Plug the cable in again and wait until the robot can be reached, then press Enter")
         try:
-            reachable(bench.host, RTDE_PORT, 3.0)
+            reachable(bench.host, wire.PORT, 3.0)
             with Listener(bench.host) as robot:
                 robot.choose(("actual_q", "actual_qd"))
                 *_, (_, state) = robot.states(0.2)
@@ -184,7 +181,8 @@ def _emulated(bench: Bench) -> str:
     return f' (here: ur-emulator tell --host {bench.host} "cut 5")' if emulated else ""
 
 
-MOVING = (
+STEPS: tuple[Step, ...] = (
+    *STANDING,
     Step(
         "frames",
         "Signs and axes: the push test",
@@ -232,3 +230,4 @@ MOVING = (
         "stop.",
     ),
 )
+NAMES = tuple(step.name for step in STEPS)

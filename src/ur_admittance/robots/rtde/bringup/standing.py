@@ -8,7 +8,7 @@ from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_vector, rpy_from_rotation
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.arm_geometry import ALLOWED, geometry
-from ur_admittance.robots.rtde.bringup.step import Bench, Found, Step
+from ur_admittance.robots.rtde.bringup.conversation import Bench, Found, Step
 from ur_admittance.robots.rtde.doctor import MARKS, examine
 from ur_admittance.robots.rtde.listen import Listener
 from ur_admittance.robots.rtde.rtde_checks import check_ready

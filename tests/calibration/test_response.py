@@ -1,15 +1,14 @@
-"""The response time of an arm, measured by a gentle motion and from normal operation."""
+"""The response time of an arm, measured by a gentle motion."""
 
 import numpy as np
 import pytest
 
 from ur_admittance.calibration.calm_arm import CalmArm
-from ur_admittance.calibration.response import AMPLITUDE, measure_response, response_from_motion
+from ur_admittance.calibration.response import AMPLITUDE, measure_response
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.robots.simulated import Servo, World
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
-from ur_admittance_lab.scenarios.stage import Setup, Stage
 
 
 def calm_arm(delay: float, mode: str = "position", name: str = "ur5e", lag_hz: float = 25.0) -> tuple[CalmArm, World]:
@@ -43,30 +42,6 @@ def test_a_gentle_swing_tells_delay_plus_servo_lag(delay: float, mode: str) -> N
 def test_a_slow_servo_of_another_arm_is_seen_too() -> None:
     arm, _ = calm_arm(0.006, name="ur20", lag_hz=10.0)
     assert measure_response(arm).time == pytest.approx(Servo(delay=0.006, lag_hz=10.0).response_time, rel=0.1)
-
-
-@pytest.mark.parametrize("delay", [0.0, 0.010, 0.020])
-def test_normal_operation_tells_the_same(delay: float) -> None:
-    stage = Stage(Setup(), servo=Servo(delay=delay))
-    directions = np.array([3.0, 2.0, 4.0, 0.0, 0.0, 0.0])
-    stage.world.grab(lambda t: 0.08 * np.sin(directions * t) * min(1.0, t / 2.0))
-    start = stage.time
-    stage.run(5.0)
-    stage.world.let_go()
-    part = stage.finish().since(start, start + 5.0)
-    measured = response_from_motion(part.command["qd"], part.sample["qd"], stage.period)
-    assert measured is not None
-    truth = Servo(delay=delay).response_time
-    assert abs(measured.time - truth) < max(0.1 * truth, 0.002)
-
-
-def test_an_arm_at_rest_tells_nothing() -> None:
-    assert response_from_motion(np.zeros((2000, 6)), 1e-4 * np.ones((2000, 6)), 0.002) is None
-
-
-def test_motion_that_the_command_does_not_explain_tells_nothing() -> None:
-    rng = np.random.default_rng(0)
-    assert response_from_motion(rng.normal(size=(2000, 6)), rng.normal(size=(2000, 6)), 0.002) is None
 
 
 def test_an_arm_that_does_not_follow_is_refused() -> None:
