@@ -44,7 +44,7 @@ test: lint $(ROS)/.tried
 	@$(ROS_PART) && $(RUN_TESTS) \
 	  "$(BIN)/python -m pytest -n 2 $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,tests/page $(CALM))" \
 	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
-	  $${ros:+"$$ros" "$(CROWD) tests/ros"} \
+	  $${ros:+"$$ros" "$(CROWD) $(ROS_TESTS)"} \
 	  then "$(BIN)/python -m pytest" "$(CROWD) tests/page" \
 	  then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" $${ros:+then "$$ros" "-m realtime $(ROS_TESTS)"}
 

@@ -108,25 +108,19 @@ def usual_node() -> None:
 
 def pose_broadcaster(node: "Node") -> Callable[[], None]:
     """The driver's: one call publishes the pose of the pendant's TCP, which is the flange."""
-    from geometry_msgs.msg import PoseStamped
     from tf2_msgs.msg import TFMessage
 
     from ur_admittance.model import robot_model
-    from ur_admittance.robots.ros.polled import COMMANDS
     from ur_admittance_lab.driver import driver_messages as messages
     from ur_admittance_lab.driver.tcp import PendantTcp
 
-    transform, moved = messages.transform(TFMessage, "base", DRIVER_FRAME)
-    stamped, pose = messages.pose("base")
     position, turned = PendantTcp([0.0] * 6, 0.0, [0.0] * 3).pose(*robot_model("ur5e").forward(HOME))
-    moved[:] = pose[:] = [*position, *turned]
-    publish_tf = node.create_publisher(TFMessage, "/tf", COMMANDS).handle.publish_raw
-    publish_pose = node.create_publisher(PoseStamped, "/tcp_pose_broadcaster/pose", COMMANDS).handle.publish_raw
-    tf_bytes, pose_bytes = bytes(transform.data), bytes(stamped.data)
+    poses = messages.poses(node, "/tcp_pose_broadcaster/pose", "base")
+    transforms = messages.transforms(node, TFMessage, "base", DRIVER_FRAME)
 
     def publish() -> None:
-        publish_pose(pose_bytes)
-        publish_tf(tf_bytes)
+        poses.send(0, position, turned)
+        transforms.send(0, position, turned)
 
     return publish
 
@@ -154,13 +148,12 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
     """Latencies [ms] and CPU [% of one core] of one design."""
     import numpy as np
     import rclpy
-    from geometry_msgs.msg import WrenchStamped
     from rclpy.node import Node
-    from sensor_msgs.msg import JointState
     from std_msgs.msg import String
     from trajectory_msgs.msg import JointTrajectory
 
     from ur_admittance.model import robot_model
+    from ur_admittance.robots.ros import prepared
     from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled, Waiter
     from ur_admittance.runtime.realtime import realtime
     from ur_admittance_lab.driver import driver_messages as messages
@@ -171,21 +164,13 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
     node = Node("latency_client", context=context)
     description = node.create_publisher(String, "/robot_description", LATCHED)
     description.publish(String(data=generate(robot_model("ur5e"))))
-    joint_out = node.create_publisher(JointState, "/joint_states", COMMANDS).handle.publish_raw
-    wrench_out = node.create_publisher(WrenchStamped, "/wrist_ft_sensor", COMMANDS).handle.publish_raw
     commands = Polled(node, JointTrajectory, TOPIC, COMMANDS)
     waiter = Waiter(node, commands)
-    joints, q, qd = messages.joint_state(NAMES)
-    q[:], qd[:] = HOME, 0.0
+    joints = prepared.joint_states(node, "/joint_states", NAMES)
     beside = design == "beside"
     broadcast = pose_broadcaster(node) if beside else lambda: None
-    wrench, numbers = messages.wrench(DRIVER_FRAME if beside else "tool0")
-    numbers[:] = 0.0
-    joint_bytes, quiet = bytes(joints.data), bytes(wrench.data)
-    numbers[1] = FORCE
-    pulses = [bytes(wrench.data)]
-    numbers[1] = -FORCE
-    pulses.append(bytes(wrench.data))
+    wrenches = prepared.wrenches(node, "/wrist_ft_sensor", DRIVER_FRAME if beside else "tool0")
+    quiet, pulse = np.zeros(6), np.array([0.0, FORCE, 0.0, 0.0, 0.0, 0.0])
 
     process = start(design, priority)
     latencies, periods = [], []
@@ -224,14 +209,14 @@ def measure(design: str, seconds: float, priority: int) -> dict[str, float]:
                     periods.clear()
                 if begin is not None and time.monotonic() - begin > seconds:
                     break
-                joint_out(joint_bytes)
+                joints.send(0, HOME, quiet)
                 broadcast()
                 sent += 1
                 if sent % PULSE_EVERY == 0 and commands_seen > 100:
                     waiting, pulsed_at = True, time.perf_counter_ns()
-                    wrench_out(pulses[(sent // PULSE_EVERY) % 2])
+                    wrenches.send(0, -pulse if (sent // PULSE_EVERY) % 2 else pulse)
                 else:
-                    wrench_out(quiet)
+                    wrenches.send(0, quiet)
         if begin is None or cpu is None:
             raise SystemExit(f"{design}: no commands came")
         used = 100.0 * (cpu_seconds(process.pid) - cpu) / (time.monotonic() - begin)

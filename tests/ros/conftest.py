@@ -15,8 +15,9 @@ from tests.domains import domain
 from ur_admittance.runtime import registry
 
 from . import interfaces
+from .bench import Bench
 from .client import Client
-from .processes import Processes, prefer
+from .processes import Processes, prefer, ros_value
 from .watched import Setup, flange_position
 
 os.environ["ROS_AUTOMATIC_DISCOVERY_RANGE"] = "LOCALHOST"
@@ -121,3 +122,52 @@ def arm_with_node(processes, setup_of, patient):
 @pytest.fixture
 def position():
     return flange_position
+
+
+@pytest.fixture
+def refused(generated, capfd):
+    """refused(make, parameters): a node that does not start; its exit code, and what it says about that."""
+    from ur_admittance.ros.node_run import run
+
+    def start(make, parameters):
+        given = [part for name, value in parameters.items() for part in ("-p", f"{name}:={ros_value(value)}")]
+        code = run(make, ["--ros-args", *given])
+        return code, capfd.readouterr().err
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def urdf():
+    """The UR5e as text; which program wrote it does not matter here."""
+    from ur_admittance.model import robot_model
+    from ur_admittance_lab.urdf_writer import generate
+
+    return generate(robot_model("ur5e"))
+
+
+@pytest.fixture(scope="module")
+def bench_node(request, module_processes):
+    """WITH_CLOCK of the module: whether the bench gives the time."""
+    parameters = {"safety.joint_state_timeout": 0.25, "safety.wrench_timeout": 0.25, "startup_timeout": 1.0}
+    parameters |= {"realtime_priority": 20, "use_sim_time": request.module.WITH_CLOCK}
+    module_processes.start("admittance_node", parameters)
+    return module_processes
+
+
+@pytest.fixture
+def world(request, bench_node, setup_of, urdf):
+    """(bench, setup) with an active node; whatever happened before is cleaned up."""
+    setup = setup_of(bench_node)
+    bench = Bench(setup.client, urdf, request.module.WITH_CLOCK)
+    setup.wait_for(timeout=60.0)
+    if setup.client.life() == "active":
+        setup.client.transition("deactivate")
+    if setup.client.life() == "inactive":
+        setup.client.transition("cleanup")
+    for _ in range(20):
+        if setup.client.transition("configure", timeout=60.0):
+            break
+    setup.activate()
+    yield bench, setup
+    bench.close()

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 pytest.importorskip("rclpy")
 
-from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Prepared, Reader, WrenchReader
-from ur_admittance.robots.ros.command_outputs import MARKS, trajectory
+from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
+from ur_admittance.robots.ros.command_outputs import trajectory
+from ur_admittance.robots.ros.prepared import MARKS, Prepared
 from ur_admittance_lab.driver.driver_messages import read_numbers, read_trajectory
 
 NAMES = tuple("abcdef")

@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.ros.controller_list import PLAIN, SCALED, VELOCITY, Controller, choose
+from ur_admittance.robots.ros.command_path import PLAIN, SCALED, VELOCITY, Controller, choose
 
 TYPE = "joint_trajectory_controller/JointTrajectoryController"
 

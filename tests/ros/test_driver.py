@@ -80,20 +80,6 @@ def test_commands_that_nobody_obeys_never_run_away_from_the_arm(scene_of):
     assert lead.max() < 0.2
 
 
-def test_options_that_make_no_sense_are_refused_with_a_sentence(processes, generated):
-    wrong = {
-        ("realtime_priority", 500): "realtime_priority = 500: must be 0 to 99.",
-        ("monitor_rate", -1.0): "monitor_rate = -1: must be 0.1 to 1000.",
-        ("startup_timeout", "soon"): "startup_timeout = 'soon': must be a number.",
-    }
-    started = {given: processes.start("admittance_node", dict([given])) for given in wrong}
-    for given, process in started.items():
-        assert process.wait(timeout=60) == 2, given
-        text = process.log.read_text()
-        assert wrong[given] in text
-        assert "Traceback" not in text
-
-
 def test_a_whole_number_will_do_for_a_time(processes, setup_of):
     processes.start("admittance_node", {"startup_timeout": 5})
     arm = setup_of(processes)

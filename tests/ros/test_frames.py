@@ -7,8 +7,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 from ur_admittance.model import robot_model
-from ur_admittance.robots.ros.description import Description
-from ur_admittance.robots.ros.transforms import FRESH_S, POSE_TOPIC, SILENT_S, Frames
+from ur_admittance.robots.ros.known_frames import FRESH_S, POSE_TOPIC, SILENT_S, Description, Frames
 from ur_admittance_lab.urdf_writer import generate
 
 FRAME = "tool0_controller"

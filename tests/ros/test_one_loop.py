@@ -148,7 +148,6 @@ def test_run_with_robot_ros_makes_the_arm_compliant_and_ends_with_a_report(proce
     assert np.abs(log.ticks["command"]["twist"][:, 1]).max() > 0.05
 
 
-@pytest.mark.realtime  # beside a browser joint states come late
 def test_a_loop_that_fails_under_run_is_told_and_is_an_exit_code(processes, setup_of, tmp_path):
     (tmp_path / "stage_that_fails.py").write_text(
         "class Fails:\n    behind, cycles = False, 0\n    def start(self, controller, command): ...\n"
@@ -157,7 +156,8 @@ def test_a_loop_that_fails_under_run_is_told_and_is_an_exit_code(processes, setu
     )
     processes.start("sim_node")
     setup = setup_of(processes)
-    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "ros", "--yes", "--duration", "4"]
+    command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "ros", "--yes", "--name", NAME]
+    command += ["--duration", "4", "--set", "safety.wrench_timeout=0.4", "--set", "safety.joint_state_timeout=0.4"]
     command += ["--stage", "stage_that_fails:Fails"]
     process = processes.start_command(command, "run", {"PYTHONPATH": str(tmp_path)})
     setup.wait_for(timeout=90.0)

@@ -49,7 +49,9 @@ def test_readings_of_a_netft_are_published_zeroed_and_missed(client, monkeypatch
             rclpy.try_shutdown()
 
 
-def test_a_sensor_that_nobody_knows_is_refused_with_a_sentence(processes):
-    node = processes.start("sensor_node", {"sensor": "netft"})
-    assert node.wait(timeout=60) == 2
-    assert "must be netft:ADDRESS or robotiq:DEVICE" in node.log.read_text()
+def test_a_sensor_that_nobody_knows_is_refused_with_a_sentence(refused):
+    from ur_admittance.ros.sensor_node import SensorNode
+
+    code, text = refused(SensorNode, {"sensor": "netft"})
+    assert code == 2
+    assert "must be netft:ADDRESS or robotiq:DEVICE" in text

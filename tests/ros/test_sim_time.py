@@ -7,12 +7,18 @@ import pytest
 pytest.importorskip("rclpy")
 
 
-def test_at_half_the_pace_the_arm_moves_half_as_far(processes, setup_of, position, patient):
+@pytest.fixture(scope="module")
+def arm(module_processes, setup_of, patient):
+    """Active, at half the pace of real time."""
+    module_processes.start("sim_node", {"publish_clock": True, "realtime_factor": 0.5, "unlock_delay": 0.1})
+    module_processes.start("admittance_node", {**patient, "use_sim_time": True})
+    found = setup_of(module_processes)
+    found.bring_up()
+    return found
+
+
+def test_at_half_the_pace_the_arm_moves_half_as_far(arm, position):
     """The law lives in simulated time: its speed there is that of the law, whatever the pace."""
-    processes.start("sim_node", {"publish_clock": True, "realtime_factor": 0.5})
-    processes.start("admittance_node", {**patient, "use_sim_time": True})
-    arm = setup_of(processes)
-    arm.bring_up()
     arm.client.set_parameter("push.wrench", [0.0, 8.0, 0.0, 0.0, 0.0, 0.0], "/ur_sim")
     arm.client.set_parameter("push.duration", 3.0, "/ur_sim")
     arm.client.trigger("/ur_sim/push")
@@ -25,11 +31,7 @@ def test_at_half_the_pace_the_arm_moves_half_as_far(processes, setup_of, positio
     assert speed == pytest.approx((8.0 - 1.5) / (2 * 0.8 * (8 * 200) ** 0.5), rel=0.02)
 
 
-def test_simulated_time_that_jumps_back_stops_the_arm(processes, setup_of, patient, client):
-    processes.start("sim_node", {"publish_clock": True, "unlock_delay": 0.1})
-    processes.start("admittance_node", {**patient, "use_sim_time": True})
-    arm = setup_of(processes)
-    arm.bring_up()
+def test_simulated_time_that_jumps_back_stops_the_arm(arm):
     arm.push([0, 6, 0, 0, 0, 0], 1.0)
     time.sleep(0.5)
     assert arm.state()["mode"] == "active"

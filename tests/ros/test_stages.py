@@ -47,9 +47,3 @@ def test_a_path_leads_the_arm_references_go_out_and_an_outside_writer_preempts(a
     assert arm.client.trigger("/admittance_node/resume_stages").success
     arm.wait_for(leader="led by a stage")
     assert arm.client.transition("deactivate"), arm.state()
-
-
-def test_a_wrong_stage_ends_the_node_with_a_sentence(processes):
-    process = processes.start("admittance_node", {"stages": ["folower"]})
-    assert process.wait(timeout=60) == 2
-    assert "stage 'folower': is unknown" in process.log.read_text()

@@ -28,7 +28,7 @@ def commanded(t):
 
 def executed(rules, latency):
     """What the controller commands in each period (n, 6); latency(): from a command to its arrival [s]."""
-    output, sent = TrajectoryOutput(SimpleNamespace(resolve_topic_name=str), JOINTS, 0.04), []
+    output, sent = TrajectoryOutput(SimpleNamespace(resolve_topic_name=str), JOINTS, 0.04, "commands"), []
     output._publish = sent.append
     controller = TrajectoryController(JOINTS, rules, round(PERIOD * 1e9))
     q = np.zeros(6)
@@ -36,7 +36,7 @@ def executed(rules, latency):
     on_the_way, path = [], []
     for k in range(round((END_S + RAMP_S + 0.3) / PERIOD)):
         now = k * PERIOD
-        output.send(*commanded(now), now)
+        output.send(*commanded(now))
         message, delay = read_trajectory(sent.pop()), latency()
         if delay < LOST_S:
             on_the_way.append((now + delay, message))

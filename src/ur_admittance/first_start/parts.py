@@ -108,7 +108,8 @@ def argument(code: str) -> Any:
         return types.NestedArray(types.float64, tuple(int(size) for size in code.split("x")))
     if code.endswith(")"):
         name, _, inside = code[:-1].partition("(")
-        return types.BaseTuple.from_types([argument(part) for part in inside.split(",")], TUPLES.get(name))
+        inner = [argument(part) for part in inside.split(",")]
+        return types.BaseTuple.from_types(inner, TUPLES.get(name))  # type: ignore[no-untyped-call]
     record = record_types()[code.removesuffix("[]")]
     return types.Array(record, 1, "C") if code.endswith("[]") else record
 
@@ -124,7 +125,7 @@ def code_of(kind: Any) -> str:
         return "x".join(str(size) for size in kind.shape)
     if isinstance(kind, types.BaseTuple):
         name = kind.instance_class.__name__ if hasattr(kind, "instance_class") else ""
-        return f"{name}({','.join(map(code_of, kind))})"
+        return f"{name}({','.join(code_of(inner) for inner in kind.types)})"
     of_records = isinstance(kind, types.Array) and isinstance(kind.dtype, types.Record)
     for name, record in record_types().items():
         if record == (kind.dtype if of_records else kind):

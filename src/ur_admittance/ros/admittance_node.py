@@ -32,13 +32,13 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import not_alone
 from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings, warn_of_missing
 from ur_admittance.robots.ros.search import RobotSearch
+from ur_admittance.robots.ros.sensor_place import SensorWatch
 from ur_admittance.ros.autostart import Autostart
 from ur_admittance.ros.compliant_arm import CompliantArm, next_log, stages_of
 from ur_admittance.ros.managed import ManagedNode
 from ur_admittance.ros.monitor import StateTopic, state_of
 from ur_admittance.ros.node_run import offer, run, say
-from ur_admittance.ros.parameters import PREFIX, Option, SchemaParameters, option_value
-from ur_admittance.ros.sensor_watch import SensorWatch
+from ur_admittance.ros.parameters import COMMANDING, PREFIX, Option, SchemaParameters, option_value
 from ur_admittance.runtime.mailbox import ACTIVATIONS, apply_request
 from ur_admittance.runtime.report import LoopReport
 
@@ -49,8 +49,7 @@ OF_THE_PROGRAM = ("activate", "duration")  # beside the options of the node
 # Fixed at the start: name -> default, description, perhaps least and largest value
 OPTIONS: dict[str, Option] = {
     **PREFIX,
-    "output": ("trajectory", "where commands go: trajectory or velocity (topics)"),
-    "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
+    **COMMANDING,
     "autostart": (
         False,
         "configure and activate by itself, once per start of the node; after a stop a person activates",
@@ -76,10 +75,7 @@ OPTIONS: dict[str, Option] = {
         "run in every cycle too: path:FILE,speed=0.05 in front of the law, smoother or follower behind it, or your own "
         "as module:Name",
     ),
-    "controller_name": (
-        "",
-        "other programs on this computer see and ask it by this name; empty: none do",
-    ),
+    "controller_name": ("", "other programs on this computer see and ask it by this name; empty: none do"),
 }
 
 
@@ -120,11 +116,11 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             self,
             zero_ft_sensor=self._zero,
             zero_free_tool=lambda: self._zero(tool_is_free=True),
-            reset_desired_pose=self._reset_desired_pose,
+            reset_desired_pose=lambda: self._ask("latch_reference", "the reference is where the tool is now"),
             stop=self._stop,
             reset_fault=self._reset_fault,
             retreat=self._retreat,
-            resume_stages=self._resume_stages,
+            resume_stages=lambda: self._ask("resume_stages", "the stages lead again"),
             activate_with_load=self._activate_with_load,
         )
         self._accept_load = False
@@ -144,7 +140,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         arm = self._configured()
         if self.search.changed():
             raise LifecycleError("robot_description has changed since configure; clean up and configure again.")
-        self.sensor.activate(arm.robot, arm.controller)
+        self.sensor.activate(arm.robot.listening(), arm.robot.model, arm.controller)
         if motion := arm.controller.own_motion:
             self.get_logger().warning(f"the arm moves by itself now: {motion}")
         with self.autostart.remembered():
@@ -178,7 +174,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
 
     def use_frames(self, robot: RosRobot) -> None:
         """Sensor and TCP from the frames that messages and parameters name."""
-        self.sensor.configure(robot)
+        self.sensor.configure(robot.listening(), robot.model)
         if self.option("tcp_frame"):
             self.change_parameters(self.search.tcp(self.parameters, self.option("tcp_frame")))
 
@@ -241,7 +237,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             reason = f"stopped: {told}" if told else controller.reason
             self._stop_because(f"{reason} ({arm.thread.failure})" if arm.thread.failure else reason)
             return
-        problem = self.sensor.problem(robot)
+        problem = self.sensor.problem(robot.inputs, robot.model)
         if self._looks % 2 == 0:
             output = robot.path.output
             others = output.others()
@@ -288,10 +284,11 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self.show_parameters(arm.controller.parameters)
         return f"sensor.bias changed by {np.round(change, 3).tolist()} (N, Nm)"
 
-    def _reset_desired_pose(self) -> str:
+    def _ask(self, what: str, answer: str) -> str:
+        """Let the loop call that method of the controller."""
         arm = self._configured()
-        arm.thread.call(arm.controller.latch_reference)
-        return "the reference is where the tool is now"
+        arm.thread.call(getattr(arm.controller, what))
+        return answer
 
     def _stop(self) -> str:
         self.autostart.end()
@@ -325,11 +322,6 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         self._configured().retreat()
         self.refusal = ""
         return "the arm goes back; ~/state tells how it ends, ~/stop ends it"
-
-    def _resume_stages(self) -> str:
-        arm = self._configured()
-        arm.thread.call(arm.controller.resume_stages)
-        return "the stages lead again"
 
     def _asked(self, controller: Any, value: Any) -> str:
         """A request of another program, in the loop's thread. Transitions are the executor's, within 0.2 s; slowing

@@ -4,6 +4,7 @@ import math
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from rclpy.node import Node
 
@@ -12,14 +13,9 @@ from ur_admittance.errors import RobotError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.ros_robot import FOR_COMMANDS, RosRobot, RosSettings, warn_of_missing
 from ur_admittance.robots.ros.search import RobotSearch
-from ur_admittance.ros.parameters import PREFIX, Option, SchemaParameters
+from ur_admittance.ros.parameters import COMMANDING, PREFIX, Option, SchemaParameters
 
 RAW_TOPIC = "netft/raw_sensor"
-
-COMMANDING: dict[str, Option] = {
-    "output": ("trajectory", "where commands go: trajectory or velocity (topics)"),
-    "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
-}
 
 
 class ArmNode(SchemaParameters, Node):  # type: ignore[misc]
@@ -33,20 +29,11 @@ class ArmNode(SchemaParameters, Node):  # type: ignore[misc]
 
     def robot(self, wrench_topic: str | None, driving: bool = False, timeout: float = math.inf) -> RosRobot:
         """Not yet connected. driving False: somebody else moves the arm, here it is only read."""
-        p = self.parameters
+        commanding: dict[str, Any] = {"may_command": False, "driving": False}
         if driving:
             warn_of_missing(self, FOR_COMMANDS)
-        settings = RosSettings(
-            rate=p.control_rate,
-            base_link=p.base_link,
-            tip_link=p.tip_link,
-            wrench_topic=wrench_topic,
-            output=self.option("output") if driving else "trajectory",
-            controller=self.option("controller") if driving else "",
-            trajectory_duration=p.trajectory_duration,
-            may_command=driving,
-            driving=driving,
-        )
+            commanding = {name: self.option(name) for name in COMMANDING}
+        settings = RosSettings.of(self.parameters, wrench_topic=wrench_topic, **commanding)
         self.search = RobotSearch(self, timeout)
         return RosRobot(settings, self, self.search)
 

@@ -17,6 +17,7 @@ from ur_admittance.robots.ros.second_wrench import second_topic
 from ur_admittance.ros.control_thread import ControlThread
 from ur_admittance.ros.monitor import Monitor
 from ur_admittance.ros.node_run import saying_unless_ended
+from ur_admittance.ros.parameters import COMMANDING
 from ur_admittance.ros.reference_topics import References
 from ur_admittance.runtime.interfaces import Stage
 from ur_admittance.runtime.mailbox import Handler
@@ -36,17 +37,13 @@ class CompliantArm:
     def __init__(self, node: Any, name: str | None, log: Path | None, handlers: dict[str, Handler]) -> None:
         """node: AdmittanceNode, whose parameters and options count; name: for other programs, None: not for them."""
         p: Parameters = node.parameters
-        settings = RosSettings(
-            rate=p.control_rate,
-            base_link=p.base_link,
-            tip_link=p.tip_link,
+        settings = RosSettings.of(
+            p,
             joints=tuple(p.joints),
             wrench_topic=wrench_topic(node, p.sensor.source),
             second_topic=second_topic(p.second.source),
-            output=node.option("output"),
-            controller=node.option("controller"),
-            trajectory_duration=p.trajectory_duration,
             driving=False,
+            **{name: node.option(name) for name in COMMANDING},
         )
         self._node, self._log = node, node.get_logger()
         self._duration, self._remark = p.trajectory_duration, ""

@@ -5,6 +5,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import Future, wait
 from typing import Any, TypeVar
 
 from ur_admittance.control import AdmittanceController
@@ -39,7 +40,7 @@ class ControlThread:
         self.report: LoopReport | None = None  # when it has ended as it should
         self._controller, self._robot, self._options = controller, robot, options
         self._monitor, self._references, self._turn = monitor, references, 0
-        self._calls: deque[_Call] = deque()
+        self._calls: deque[tuple[Callable[[], Any], Future[Any]]] = deque()
         self._begun, self._stopping = threading.Event(), False
         self._mode, self._qd = scalar(controller.command, "mode"), vector(controller.state, "qd_command")
         self._thread = threading.Thread(target=self._run, name="control loop")
@@ -62,13 +63,11 @@ class ControlThread:
 
     def call(self, action: Callable[[], T], timeout: float = ANSWER_S) -> T:
         """Run ``action`` between two ticks and return what it returns, or raise what it raises."""
-        call = _Call(action)
-        self._calls.append(call)
-        if not self.alive or not call.done.wait(timeout):
+        answer: Future[T] = Future()
+        self._calls.append((action, answer))
+        if not self.alive or not wait([answer], timeout).done:
             raise RobotError(self.failure or f"the control loop did not answer within {timeout:g} s.")
-        if call.error is not None:
-            raise call.error
-        return call.result  # type: ignore[no-any-return]
+        return answer.result()
 
     def wait_for(self, condition: Callable[[], bool], timeout: float) -> bool:
         """Sleep in the caller's thread until the condition holds."""
@@ -105,24 +104,14 @@ class ControlThread:
 
     def _on_tick(self, controller: Any) -> bool:
         while self._calls:
-            self._calls.popleft().run()
+            action, answer = self._calls.popleft()
+            try:
+                answer.set_result(action())
+            except Exception as error:
+                answer.set_exception(error)
         self._turn += 1
         if self._turn == REFERENCES_EVERY:
             self._turn = 0
             self._references.poll(controller)
             self._begun.set()
         return self._stopping
-
-
-class _Call:
-    def __init__(self, action: Callable[[], Any]) -> None:
-        self.action, self.done = action, threading.Event()
-        self.result: Any = None
-        self.error: Exception | None = None
-
-    def run(self) -> None:
-        try:
-            self.result = self.action()
-        except Exception as error:
-            self.error = error
-        self.done.set()

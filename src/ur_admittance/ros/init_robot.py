@@ -10,9 +10,9 @@ import numpy as np
 
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.arm_model import HOME
-from ur_admittance.ros.arm_node import COMMANDING, ArmNode
+from ur_admittance.ros.arm_node import ArmNode
 from ur_admittance.ros.node_run import run
-from ur_admittance.ros.parameters import Option
+from ur_admittance.ros.parameters import COMMANDING, Option
 
 CONFIGURATIONS = {
     "home": HOME,  # the tool points down in front of the arm

@@ -4,12 +4,8 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-from geometry_msgs.msg import Twist, TwistStamped, Vector3, WrenchStamped
-from numpy.typing import NDArray
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Header, String
+from std_msgs.msg import String
 
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.faults import remedy
@@ -17,9 +13,7 @@ from ur_admittance.core.leader import WORDS
 from ur_admittance.core.records import Mode, new
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.robots.ros import prepared
-from ur_admittance.robots.ros.cdr import Prepared
-from ur_admittance.robots.ros.command_outputs import MARKS
-from ur_admittance.robots.ros.polled import COMMANDS, LATCHED
+from ur_admittance.robots.ros.polled import LATCHED
 from ur_admittance.runtime.interfaces import LOOP
 
 VELOCITY_TOPIC = "admittance_cartesian_velocity"
@@ -29,24 +23,20 @@ LOOK_EVERY = 50  # cycles between two looks for a listener: 10 times a second
 
 
 class Monitor:
-    """Two streams of six numbers, published from the loop as prepared bytes, in every n-th cycle; and the joint
-    references, in every one."""
+    """Two streams of six numbers, published from the loop in every n-th cycle; and the joint references, in every
+    one."""
 
     def __init__(
         self, node: Node, controller: AdmittanceController, every: int, joints: Sequence[str] | None = None
     ) -> None:
         """joints: their names in ROS; None: those of the model."""
-        frame = controller.parameters.base_link
+        frame, command = controller.parameters.base_link, controller.command
         self._every, self._count = every, 0
         self.loop: Any = new(LOOP)  # how the loop fares
-        self._publishers = [node.create_publisher(TwistStamped, t, COMMANDS) for t in (VELOCITY_TOPIC, ERROR_TOPIC)]
-        self._node = node
-        self._streams = []
-        for publisher, field in zip(self._publishers, ("twist", "pose_error"), strict=True):
-            message = Prepared(_marked(frame))
-            numbers = message.doubles(MARKS[:6])
-            self._streams.append((publisher.handle.publish_raw, message, numbers, vector(controller.command, field)))
-
+        self._streams = [
+            (prepared.twists(node, VELOCITY_TOPIC, frame), vector(command, "twist")),
+            (prepared.twists(node, ERROR_TOPIC, frame), vector(command, "pose_error")),
+        ]
         self._references = JointReferences(node, controller, joints or controller.model.joint_names)
 
     def publish(self, controller: Any, loop: Any) -> None:
@@ -56,16 +46,13 @@ class Monitor:
         if self._count < self._every:
             return
         self._count = 0
-        stamp = int(loop["time_ns"][0])
-        for publish, message, numbers, source in self._streams:
-            numbers[:] = source
-            message.set_stamp(stamp)
-            publish(bytes(message.data))
+        for stream, numbers in self._streams:
+            stream.send(int(loop["time_ns"][0]), numbers)
 
     def destroy(self) -> None:
-        for publisher in self._publishers:
-            self._node.destroy_publisher(publisher)
-        self._references.destroy()
+        for stream, _ in self._streams:
+            stream.destroy()
+        self._references.stream.destroy()
 
 
 class JointReferences:
@@ -73,9 +60,7 @@ class JointReferences:
     every cycle while the controller is active or slows down, and only while somebody listens."""
 
     def __init__(self, node: Node, controller: AdmittanceController, joints: Sequence[str]) -> None:
-        self._node, self._publisher = node, node.create_publisher(JointState, "~/joint_references", COMMANDS)
-        self._send = self._publisher.handle.publish_raw
-        self._message, self._positions, self._speeds = prepared.joint_state(joints)
+        self.stream = prepared.joint_states(node, "~/joint_references", joints)
         self._mode = scalar(controller.command, "mode")
         self._q, self._qd = vector(controller.command, "q"), vector(controller.command, "qd")
         self._cycle, self._heard = 0, False
@@ -83,35 +68,12 @@ class JointReferences:
     def publish(self, loop: Any) -> None:
         self._cycle += 1
         if self._cycle % LOOK_EVERY == 0:
-            self._heard = self._publisher.get_subscription_count() > 0
+            self._heard = self.stream.publisher.get_subscription_count() > 0
         if not self._heard or self._mode[0] == INACTIVE:
             return
         behind = loop["stages"][0] > 0
-        self._positions[:] = loop["q_sent"][0] if behind else self._q
-        self._speeds[:] = loop["qd_sent"][0] if behind else self._qd
-        self._message.set_stamp(int(loop["time_ns"][0]))
-        self._send(bytes(self._message.data))
-
-    def destroy(self) -> None:
-        self._node.destroy_publisher(self._publisher)
-
-
-def _marked(frame: str) -> TwistStamped:
-    linear, angular = Vector3(x=MARKS[0], y=MARKS[1], z=MARKS[2]), Vector3(x=MARKS[3], y=MARKS[4], z=MARKS[5])
-    return TwistStamped(header=Header(frame_id=frame), twist=Twist(linear=linear, angular=angular))
-
-
-class WrenchStream:
-    """A WrenchStamped topic, published as prepared bytes."""
-
-    def __init__(self, node: Node, topic: str, frame: str) -> None:
-        self._publisher = node.create_publisher(WrenchStamped, topic, COMMANDS)
-        self._message, self._numbers = prepared.wrench(frame)
-
-    def send(self, stamp_ns: int, wrench: NDArray[np.float64] | Any) -> None:
-        self._numbers[:] = wrench
-        self._message.set_stamp(stamp_ns)
-        self._publisher.handle.publish_raw(bytes(self._message.data))
+        q, qd = (loop["q_sent"][0], loop["qd_sent"][0]) if behind else (self._q, self._qd)
+        self.stream.send(int(loop["time_ns"][0]), q, qd)
 
 
 class StateTopic:
@@ -121,7 +83,6 @@ class StateTopic:
         self._node = node
         self._publisher = node.create_publisher(String, "~/state", LATCHED)
         self._last = ""
-        self._calls = 0
         try:
             from diagnostic_msgs.msg import DiagnosticArray
 
@@ -163,14 +124,8 @@ def state_of(controller: AdmittanceController | None, life: str, refusal: str) -
     """What ~/state says. `reason` is the sentence for people, `remedy` what to do about it, `leader` who leads the
     reference."""
     if controller is None or not controller.configured:
-        return {
-            "life": life,
-            "mode": "unconfigured",
-            "status": "OK",
-            "reason": refusal or life,
-            "remedy": "",
-            "leader": "",
-        }
+        nothing = {"mode": "unconfigured", "status": "OK", "reason": refusal or life, "remedy": "", "leader": ""}
+        return {"life": life, **nothing}
     return {
         "life": life,
         "mode": controller.mode.name.lower(),

@@ -18,12 +18,14 @@ from ur_admittance.params import Parameters, sentences
 from ur_admittance.params.table import Row, rows
 from ur_admittance.params.yaml import INCLUDE, OF_ROS
 
-Option = (
-    tuple[Any, str] | tuple[Any, str, float, float]
-)  # default, description, perhaps the least and the largest value
+Option = tuple[Any, str] | tuple[Any, str, float, float]  # default, description, perhaps least and largest value
 
 PREFIX: dict[str, Option] = {
     "tf_prefix": ("", "of the arm's links and joints, as the UR driver's tf_prefix: left_ for left_base_link"),
+}
+COMMANDING: dict[str, Option] = {
+    "output": ("trajectory", "where commands go: trajectory or velocity (topics)"),
+    "controller": ("", "name of the controller that takes them; empty: the one that fits and is active"),
 }
 
 

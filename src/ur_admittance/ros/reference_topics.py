@@ -11,8 +11,8 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.cdr import Malformed, Reader
+from ur_admittance.robots.ros.known_frames import pose_from_quaternion
 from ur_admittance.robots.ros.polled import NEWEST, Polled
-from ur_admittance.robots.ros.transforms import pose_from_quaternion
 
 Array = NDArray[np.float64]
 

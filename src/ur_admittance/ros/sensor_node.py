@@ -14,8 +14,8 @@ from rclpy.node import Node
 
 from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
+from ur_admittance.robots.ros.prepared import wrenches
 from ur_admittance.robots.sensors import external_sensor
-from ur_admittance.ros.monitor import WrenchStream
 from ur_admittance.ros.node_run import offer, run
 from ur_admittance.ros.parameters import Option, SchemaParameters
 from ur_admittance.runtime.clock import RealTimeClock
@@ -42,7 +42,7 @@ class SensorNode(SchemaParameters, Node):  # type: ignore[misc]
             )
         self._sensor = sensor
         self._mean, self._zero = np.zeros(6), np.zeros(6)  # [N, Nm]
-        self._stream = WrenchStream(self, WRENCH_TOPIC, self.option("frame"))
+        self._stream = wrenches(self, WRENCH_TOPIC, self.option("frame"))
         offer(self, zero_ft_sensor=self._take_zero)
 
     def work(self) -> int:

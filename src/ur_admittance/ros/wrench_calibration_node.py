@@ -19,9 +19,9 @@ from ur_admittance.calibration.tool_calibration import save_calibration
 from ur_admittance.errors import CalibrationError, LifecycleError, UrAdmittanceError
 from ur_admittance.outputs import PARAMETERS, refusal
 from ur_admittance.robots.ros.polled import LATCHED
-from ur_admittance.ros.arm_node import COMMANDING, RAW_TOPIC, ArmNode
+from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
 from ur_admittance.ros.node_run import offer, run
-from ur_admittance.ros.parameters import Option
+from ur_admittance.ros.parameters import COMMANDING, Option
 
 OPTIONS: dict[str, Option] = {
     "output_file": ("calibration.yaml", "file to write"),

@@ -20,11 +20,11 @@ from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import LifecycleError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.inputs import wrench_topic
+from ur_admittance.robots.ros.prepared import wrenches
+from ur_admittance.robots.ros.sensor_place import SensorWatch
 from ur_admittance.ros.arm_node import RAW_TOPIC, ArmNode
-from ur_admittance.ros.monitor import WrenchStream
 from ur_admittance.ros.node_run import offer, run, saying_unless_ended
 from ur_admittance.ros.parameters import Option
-from ur_admittance.ros.sensor_watch import SensorWatch
 from ur_admittance.runtime import loop
 from ur_admittance.runtime.realtime import realtime
 
@@ -47,7 +47,7 @@ class WrenchNode(ArmNode):
         super().__init__("wrench_node", OPTIONS)
         self.controller: AdmittanceController | None = None
         offer(self, zero_ft_sensor=self._zero, zero_free_tool=lambda: self._zero(tool_is_free=True))
-        self._probe = WrenchStream(self, PROBE_TOPIC, self.option("probe_frame"))
+        self._probe = wrenches(self, PROBE_TOPIC, self.option("probe_frame"))
         self._said = Status.OK
 
     def take_over(self, candidate: Parameters) -> None:
@@ -59,9 +59,9 @@ class WrenchNode(ArmNode):
 
     def work(self) -> int:
         with self.robot(wrench_topic(self, self.parameters.sensor.source, RAW_TOPIC)) as robot:
-            SensorWatch(self).configure(robot)
-            frame = robot.inputs.wrench_frame if robot.inputs is not None else ""
-            self._sensor = WrenchStream(self, SENSOR_TOPIC, frame or self.parameters.ft_frame)
+            inputs = robot.listening()
+            SensorWatch(self).configure(inputs, robot.model)
+            self._sensor = wrenches(self, SENSOR_TOPIC, inputs.wrench_frame or self.parameters.ft_frame)
             controller = AdmittanceController(robot.model, self.parameters)
             controller.configure(saying_unless_ended(self))
             command = controller.command

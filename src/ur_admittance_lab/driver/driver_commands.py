@@ -76,21 +76,24 @@ class Commands:
             self.nodes.append(node)
             self._forward[name] = Polled(node, Float64MultiArray, "~/commands", EVERY)
 
-    def take(self) -> None:
-        """Everything that has come since the last cycle."""
-        now_ns = self._now_ns()
+    def take(self) -> int:
+        """Everything that has come since the last cycle; returns how many messages that are."""
+        now_ns, count = self._now_ns(), 0
         for name, polled in self._trajectories.items():
             while (data := polled.take()) is not None:
+                count += 1
                 try:
                     self._driver.trajectory(name, messages.read_trajectory(data), now_ns)
                 except UrAdmittanceError as error:
                     self._driver.refuse(name, str(error))
         for name, polled in self._forward.items():
             while (data := polled.take()) is not None:
+                count += 1
                 try:
                     self._driver.forward(name, messages.read_numbers(data))
                 except UrAdmittanceError as error:
                     self._driver.refuse(name, str(error))
+        return count
 
     def destroy(self) -> None:
         for polled in (*self._trajectories.values(), *self._forward.values()):

@@ -1,26 +1,24 @@
 """Messages of the double: commands from bytes, states as prepared bytes."""
 
-import struct
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped, Quaternion, Transform, TransformStamped, Vector3
 from numpy.typing import NDArray
-from rosgraph_msgs.msg import Clock
-from std_msgs.msg import Float64, Header
+from rclpy.node import Node
+from std_msgs.msg import Header
 
-from ur_admittance.robots.ros.cdr import HEAD, Malformed, Prepared, Reader
-from ur_admittance.robots.ros.command_outputs import MARKS
+from ur_admittance.robots.ros.cdr import HEAD, Malformed, Reader
+from ur_admittance.robots.ros.prepared import MARKS, Stream
 from ur_admittance_lab.driver.trajectory import Message, Point
 
 Array = NDArray[np.float64]
 
 MOST_POINTS = 10_000
-_TIME = struct.Struct("<iI")
 
 
-def transform(kind: Any, parent: str, child: str) -> tuple[Prepared, Array]:
-    """tf2_msgs/TFMessage with one transform, whose x y z and x y z w are a view."""
+def transforms(node: Node, kind: Any, parent: str, child: str) -> Stream:
+    """tf2_msgs/TFMessage on /tf with one transform: x y z, and x y z w."""
     moved = Vector3(x=MARKS[0], y=MARKS[1], z=MARKS[2])
     turned = Quaternion(x=MARKS[3], y=MARKS[4], z=MARKS[5], w=MARKS[6])
     stamped = TransformStamped(
@@ -28,31 +26,15 @@ def transform(kind: Any, parent: str, child: str) -> tuple[Prepared, Array]:
         child_frame_id=child,
         transform=Transform(translation=moved, rotation=turned),
     )
-    message = Prepared(kind(transforms=[stamped]))
-    return message, message.doubles(MARKS[:7])
+    return Stream(node, "/tf", kind(transforms=[stamped]), 3, 4, stamp_at=HEAD + 4)  # behind their number
 
 
-def stamp_transform(message: Prepared, time_ns: int) -> None:
-    """The header stands behind the number of transforms."""
-    _TIME.pack_into(message.data, HEAD + 4, *divmod(time_ns, 1_000_000_000))
-
-
-def number() -> tuple[Prepared, Array]:
-    message = Prepared(Float64(data=MARKS[0]))
-    return message, message.doubles(MARKS[:1])
-
-
-def pose(frame: str) -> tuple[Prepared, Array]:
-    """A stamped pose whose seven numbers (position, quaternion) are a view."""
+def poses(node: Node, topic: str, frame: str) -> Stream:
+    """Stamped, of position and quaternion."""
     marked = PoseStamped(header=Header(frame_id=frame))
     position, turned = marked.pose.position, marked.pose.orientation
     position.x, position.y, position.z, turned.x, turned.y, turned.z, turned.w = MARKS[:7]
-    message = Prepared(marked)
-    return message, message.doubles(MARKS[:7])
-
-
-def clock() -> Prepared:
-    return Prepared(Clock())
+    return Stream(node, topic, marked, 3, 4)
 
 
 def read_trajectory(data: bytes) -> Message:

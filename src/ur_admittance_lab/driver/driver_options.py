@@ -18,6 +18,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
     "rate": (500.0, "states per second [Hz]"),
     "realtime_factor": (1.0, "simulated seconds per second; other than 1 needs publish_clock"),
     "publish_clock": (False, "simulated time on /clock, for nodes with use_sim_time"),
+    "patience": (0.0, "how long simulated time waits for the next command of a client that has sent one [s, real]"),
     "publish_wrench": (True, "false: somebody else plays the force sensor"),
     "start": ([float("nan")] * 6, "joint angles at the start [rad]; NaN: home"),
     "unlock_delay": (UNLOCK_S, "from a protective stop to its end at the earliest [s]"),

@@ -12,15 +12,13 @@
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import PoseStamped, WrenchStamped
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64
 
 from ur_admittance.model.arm_table import CB_SERIES
 from ur_admittance.robots.ros import prepared
-from ur_admittance.robots.ros.polled import COMMANDS
-from ur_admittance.robots.ros.transforms import TCP_FRAME
+from ur_admittance.robots.ros.known_frames import TCP_FRAME
+from ur_admittance.robots.ros.prepared import MARKS, Stream
 from ur_admittance_lab.driver import driver_messages as messages
 from ur_admittance_lab.driver.beside import beside
 from ur_admittance_lab.driver.driver import Driver
@@ -46,40 +44,24 @@ class States:
         pose = beside("tcp_pose_broadcaster", {"frame_id": base, "tf.child_frame_id": tcp_frame})
         sensor = beside("force_torque_sensor_broadcaster", {"frame_id": wrench_frame})
         self.nodes: list[Node] = [joints, scaling, sensor, pose]
-        self._joints = joints.create_publisher(JointState, "joint_states", COMMANDS).handle.publish_raw
-        self._joint_state, self._q, self._qd = prepared.joint_state(names)
-        self._scaling = scaling.create_publisher(Float64, "~/speed_scaling", COMMANDS).handle.publish_raw
-        self._percent, self._percentage = messages.number()
-        self._wrench = sensor.create_publisher(WrenchStamped, "~/wrench", COMMANDS) if with_wrench else None
-        self._wrench_message, self._numbers = prepared.wrench(wrench_frame)
-        self._tcp_pose = pose.create_publisher(PoseStamped, "~/pose", COMMANDS).handle.publish_raw
-        self._stamped, self._stamped_pose = messages.pose(base)
-        self._tf = self._transform = None
+        self._joints = prepared.joint_states(joints, "joint_states", names)
+        self._scaling = Stream(scaling, "~/speed_scaling", Float64(data=MARKS[0]), 1, stamp_at=None)
+        self._wrench = prepared.wrenches(sensor, "~/wrench", wrench_frame) if with_wrench else None
+        self._poses = [messages.poses(pose, "~/pose", base)]
         try:
             from tf2_msgs.msg import TFMessage
         except ImportError:
             log.info(f"tf2_msgs is not installed: no {tcp_frame} on /tf")
         else:
-            self._tf = pose.create_publisher(TFMessage, "/tf", COMMANDS)
-            self._transform, self._pose = messages.transform(TFMessage, base, tcp_frame)
+            self._poses.append(messages.transforms(pose, TFMessage, base, tcp_frame))
 
     def publish(self, stamp_ns: int) -> None:
         driver, world = self._driver, self._driver.world
-        self._q[:], self._qd[:] = world.q[self._order], world.qd[self._order]
-        self._joint_state.set_stamp(stamp_ns)
-        self._joints(bytes(self._joint_state.data))
-        self._percentage[:] = 100.0 * driver.scaling
-        self._scaling(bytes(self._percent.data))
+        self._joints.send(stamp_ns, world.q[self._order], world.qd[self._order])
+        self._scaling.send(stamp_ns, 100.0 * driver.scaling)
         R, p = driver.flange()
         position, turned = self.tcp.pose(R, p)
-        self._stamped_pose[:3], self._stamped_pose[3:] = position, turned
-        self._stamped.set_stamp(stamp_ns)
-        self._tcp_pose(bytes(self._stamped.data))
-        if self._tf is not None and self._transform is not None:
-            self._pose[:3], self._pose[3:] = position, turned
-            messages.stamp_transform(self._transform, stamp_ns)
-            self._tf.handle.publish_raw(bytes(self._transform.data))
+        for stream in self._poses:
+            stream.send(stamp_ns, position, turned)
         if self._wrench is not None:  # last: it is what a controller waits for
-            self._numbers[:] = self.tcp.wrench(np.array(world.wrench), R, world.gravity, self._way)
-            self._wrench_message.set_stamp(stamp_ns)
-            self._wrench.handle.publish_raw(bytes(self._wrench_message.data))
+            self._wrench.send(stamp_ns, self.tcp.wrench(np.array(world.wrench), R, world.gravity, self._way))

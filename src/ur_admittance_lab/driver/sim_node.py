@@ -33,13 +33,13 @@ from ur_admittance.errors import ParameterError, SimulationError, UrAdmittanceEr
 from ur_admittance.model import robot_model
 from ur_admittance.robots.ros.cdr import WrenchReader
 from ur_admittance.robots.ros.inputs import CLOCK_TOPIC
-from ur_admittance.robots.ros.polled import COMMANDS, LATCHED, Polled
+from ur_admittance.robots.ros.polled import LATCHED, Polled
+from ur_admittance.robots.ros.prepared import Stream
 from ur_admittance.robots.simulated import Environment, World
 from ur_admittance.robots.simulated.environment import Kind
 from ur_admittance.ros.node_run import offer, run
 from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.realtime import SWITCH_INTERVAL_S, whole_process
-from ur_admittance_lab.driver import driver_messages as messages
 from ur_admittance_lab.driver.driver import Driver
 from ur_admittance_lab.driver.driver_commands import Commands
 from ur_admittance_lab.driver.driver_options import LIVE, PARAMETERS, new_world, start_angles
@@ -50,6 +50,7 @@ from ur_admittance_lab.driver.tcp import PendantTcp
 from ur_admittance_lab.urdf_writer import generate
 
 HAND_TIMEOUT = 0.5  # [s] the hand leaves the tool when its messages end
+COMMAND_LOOK_S = 0.0002  # between two looks for a command that is waited for
 MOST_STEPS = 50  # periods of physics that are caught up after a pause
 
 
@@ -80,6 +81,7 @@ class SimNode(Node):  # type: ignore[misc]
         self._hand = np.zeros(6)
         self._hand_reader = WrenchReader()
         self._stamp_ns = 0
+        self._commanded = False  # in the last cycle
         self._make_topics()
         self._end = False
         self._thread = threading.Thread(target=self._run, name="physics")
@@ -98,10 +100,7 @@ class SimNode(Node):  # type: ignore[misc]
         rate, log = self._value("rate"), self.get_logger()
         self._description = self.create_publisher(String, "robot_description", LATCHED)
         self._description.publish(String(data=generate(self.model, self._value("tf_prefix"))))
-        self._clock_publisher = (
-            self.create_publisher(Clock, CLOCK_TOPIC, COMMANDS) if self._value("publish_clock") else None
-        )
-        self._clock_message = messages.clock()
+        self._clock_stream = Stream(self, CLOCK_TOPIC, Clock()) if self._value("publish_clock") else None
         self._commands = Commands(self.driver, rate, self._now_ns)
         self._states = States(
             self.driver, self._pendant_tcp({}), self._value("publish_wrench"), log, self._value("tf_prefix")
@@ -121,7 +120,7 @@ class SimNode(Node):  # type: ignore[misc]
 
     def _now_ns(self) -> int:
         """ROS time, as the controllers have it."""
-        return self._stamp_ns if self._clock_publisher is not None else time.time_ns()
+        return self._stamp_ns if self._clock_stream is not None else time.time_ns()
 
     # physics
 
@@ -133,10 +132,11 @@ class SimNode(Node):  # type: ignore[misc]
     def _physics(self) -> None:
         clock = RealTimeClock(self._value("rate") * self._value("realtime_factor"), spin_ns=0)
         clock.start()
-        simulated_time = self._clock_publisher is not None
+        simulated_time = self._clock_stream is not None
         woke = time.monotonic()
         while not self._end:
             clock.wait()
+            self._wait_for_command()
             late, woke = time.monotonic() - woke - clock.period, time.monotonic()
             steps = 1 if simulated_time else 1 + min(clock.skipped, MOST_STEPS)
             try:
@@ -148,19 +148,27 @@ class SimNode(Node):  # type: ignore[misc]
                 with self.lock:
                     self._put(start_angles(self._value))
 
+    def _wait_for_command(self) -> None:
+        """Of a client that is late: time stands still for it as long as the patience lasts."""
+        end = time.monotonic() + (self._value("patience") if self._clock_stream is not None else 0.0)
+        commanded, self._commanded = self._commanded, False
+        while commanded and not self._commanded and time.monotonic() < end and not self._end:
+            time.sleep(COMMAND_LOOK_S)
+            with self.lock:
+                self._commanded = self._commands.take() > 0
+
     def _cycle(self, steps: int) -> None:
         """Commands, physics, states. More than one step catches up after a pause of the machine."""
         driver, period_ns = self.driver, round(self.period * 1e9)
-        self._commands.take()
+        self._commanded = self._commands.take() > 0 or self._commanded
         self._take_hand()
-        simulated_time = self._clock_publisher is not None
+        simulated_time = self._clock_stream is not None
         now_ns = self._now_ns()
         for i in range(steps):
             driver.step(now_ns - (steps - 1 - i) * period_ns)
         self._stamp_ns = round(driver.world.time * 1e9) if simulated_time else time.time_ns()
-        if self._clock_publisher is not None:
-            self._clock_message.set_stamp(self._stamp_ns)
-            self._clock_publisher.handle.publish_raw(bytes(self._clock_message.data))
+        if self._clock_stream is not None:
+            self._clock_stream.send(self._stamp_ns)
         self._status.publish()
         self._states.publish(self._stamp_ns)
 

@@ -13,8 +13,8 @@ import numpy as np
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
+from ur_admittance.robots.ros.prepared import wrenches
 from ur_admittance.ros.arm_node import ArmNode
-from ur_admittance.ros.monitor import WrenchStream
 from ur_admittance.ros.node_run import run
 from ur_admittance.ros.parameters import Option
 from ur_admittance.runtime.clock import RealTimeClock
@@ -59,7 +59,7 @@ class WrenchSignalGenerator(ArmNode):
         if self.option("axes") not in ("base", "sensor"):
             raise ParameterError(f"axes = {self.option('axes')!r}: must be base or sensor.", "axes")
         self._signal = signal_of(self.option)
-        self._stream = WrenchStream(self, WRENCH_TOPIC, self.option("frame"))
+        self._stream = wrenches(self, WRENCH_TOPIC, self.option("frame"))
 
     def work(self) -> int:
         p = self.parameters

@@ -1,4 +1,4 @@
-"""Messages as bytes (CDR, little endian): numbers are read and patched in place, nothing is converted.
+"""Messages as bytes (CDR, little endian): numbers are read in place, nothing is converted.
 
 A message is a 4-byte head, then its fields in order, each aligned to its size counted from the end of the head:
     time       int32 sec, uint32 nanosec
@@ -26,7 +26,7 @@ MOST_NAMES = 1000
 MOST_OTHERS = 16  # kinds of joint states without ours that are remembered
 
 _UINT32 = struct.Struct("<I")
-_TIME = struct.Struct("<iI")
+TIME = struct.Struct("<iI")
 
 
 class Malformed(UrAdmittanceError):
@@ -57,7 +57,7 @@ class Reader:
         return int(_UINT32.unpack_from(self.data, self._take(4, 4))[0])
 
     def time_ns(self) -> int:
-        sec, nanosec = _TIME.unpack_from(self.data, self._take(8, 4))
+        sec, nanosec = TIME.unpack_from(self.data, self._take(8, 4))
         return int(sec) * 1_000_000_000 + int(nanosec)
 
     def string(self) -> str:
@@ -81,6 +81,23 @@ class Reader:
                 return np.empty(0)
         start = self._take(8 * count, 8)
         return np.frombuffer(self.data, "<f8", count, start)
+
+
+class _Noting(Reader):
+    """Remembers where doubles begin, and from where to where everything else is."""
+
+    def __init__(self, data: bytes) -> None:
+        super().__init__(data)
+        self.doubles_at: list[int] = []
+        self.others: list[tuple[int, int]] = []
+
+    def _take(self, size: int, alignment: int) -> int:
+        start = super()._take(size, alignment)
+        if alignment == 8:
+            self.doubles_at.append(start)
+        else:
+            self.others.append((start, self.position))
+        return start
 
 
 class WrenchReader:
@@ -123,7 +140,7 @@ class JointStateReader:
     def read(self, data: bytes, q: Array, qd: Array) -> tuple[bool, bool]:
         """(all six joints were in it and are now in q, their speeds are in qd)."""
         known = len(data) == self._length and self._same_layout(data)
-        if not known and (data.startswith(self._beginnings, HEAD + _TIME.size) or not self._learn(data)):
+        if not known and (data.startswith(self._beginnings, HEAD + TIME.size) or not self._learn(data)):
             return False, False
         n, order = self._count, self._order
         np.frombuffer(data, "<f8", n, self._positions).take(order, None, q, "clip")
@@ -137,7 +154,7 @@ class JointStateReader:
 
     def _same_layout(self, data: bytes) -> bool:
         """Every string and length where it was. Padding may differ, but rarely does: then one comparison is enough."""
-        block = data[HEAD + _TIME.size : self._positions]
+        block = data[HEAD + TIME.size : self._positions]
         if block == self._block:
             return all(data[start:stop] == text for start, stop, text in self._outside)
         if not all(data[start:stop] == text for start, stop, text in self._strings):
@@ -148,77 +165,25 @@ class JointStateReader:
     def _learn(self, data: bytes) -> bool:
         """Parse the whole message once and remember where everything stands. One of other joints changes nothing: both
         kinds may come in turn."""
-        reader = Reader(data)
+        reader = _Noting(data)
         reader.time_ns()
-        fixed = [(0, 2, data[:2])]
-
-        def mark(before: int) -> None:
-            start = aligned(before, 4)
-            fixed.append((start, reader.position, data[start : reader.position]))
-
-        before = reader.position
         reader.string()
-        mark(before)
-        before = reader.position
-        count = reader.uint32()
-        mark(before)
-        if count > MOST_NAMES:
-            raise Malformed(f"a joint state with {count} names: at most {MOST_NAMES} are believed.")
-        names = []
-        for _ in range(count):
-            before = reader.position
-            names.append(reader.string())
-            mark(before)
+        names = reader.strings()
         if any(name not in names for name in self.names):
             if len(self.others) == MOST_OTHERS:
                 self.others.clear()
-            self.others[tuple(names)] = data[HEAD + _TIME.size : reader.position]
+            self.others[tuple(names)] = data[HEAD + TIME.size : reader.position]
             self._beginnings = tuple(self.others.values())
             return False
         self._length = -1
-        before = reader.position
-        n = reader.uint32()
-        mark(before)
-        positions = reader._take(8 * n, 8) if n else 0
-        before = reader.position
-        n_speeds = reader.uint32()
-        mark(before)
-        velocities = reader._take(8 * n_speeds, 8) if n_speeds else 0
-        if n != count:
-            raise Malformed(f"a joint state has {count} names and {n} positions.")
+        positions, velocities = reader.doubles(), reader.doubles()
+        if len(positions) != len(names):
+            raise Malformed(f"a joint state has {len(names)} names and {len(positions)} positions.")
         self._order = np.array([names.index(name) for name in self.names])
-        self._count, self._positions = n, positions
-        self._velocities = velocities if n_speeds == n else 0
-        self._strings, self._length, self._block = fixed, len(data), b""
-        self._outside = [fixed[0], fixed[-1]]  # the head, and the number of speeds
+        self._count, self._positions = len(names), reader.doubles_at[0]
+        self._velocities = reader.doubles_at[-1] if len(velocities) == len(names) else 0
+        fixed = [(0, 2), *reader.others[1:]]  # the head in place of the stamp
+        self._strings = [(start, stop, data[start:stop]) for start, stop in fixed]
+        self._outside = [self._strings[0], self._strings[-1]]  # the head, and the number of speeds
+        self._length, self._block = len(data), b""
         return True
-
-
-class Prepared:
-    """A message that was serialised once: numbers that change are views into its bytes."""
-
-    def __init__(self, message: object) -> None:
-        from rclpy.serialization import serialize_message
-
-        self.data = bytearray(serialize_message(message))
-
-    def doubles(self, marks: Sequence[float]) -> Array:
-        """View of the consecutive doubles that had these values when the message was prepared."""
-        start = self.data.find(struct.pack(f"<{len(marks)}d", *marks))
-        if start < 0:
-            raise Malformed("a prepared message does not contain the numbers it was given.")
-        return np.frombuffer(self.data, "<f8", len(marks), start)
-
-    def time_at(self, time_ns: int) -> int:
-        """Where the time stands that had this value when the message was prepared."""
-        start = self.data.find(_TIME.pack(*divmod(time_ns, 1_000_000_000)))
-        if start < 0:
-            raise Malformed("a prepared message does not contain the time it was given.")
-        return start
-
-    def set_time(self, start: int, time_ns: int) -> None:
-        _TIME.pack_into(self.data, start, *divmod(time_ns, 1_000_000_000))
-
-    def set_stamp(self, time_ns: int) -> None:
-        """Stamp of the header, for messages that begin with one."""
-        _TIME.pack_into(self.data, HEAD, *divmod(time_ns, 1_000_000_000))

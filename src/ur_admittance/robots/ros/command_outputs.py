@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from builtin_interfaces.msg import Duration
 from numpy.typing import NDArray
+from rclpy.duration import Duration as RosDuration
 from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
@@ -16,18 +17,15 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from ur_admittance.core.compile import load
 from ur_admittance.core.motion.sending import plan_to_rest
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.ros.cdr import Prepared
 from ur_admittance.robots.ros.guard import SUFFIX, Guard
 from ur_admittance.robots.ros.polled import COMMANDS, incompatible
+from ur_admittance.robots.ros.prepared import MARKS, Prepared
 
 Array = NDArray[np.float64]
 
-TRAJECTORY_TOPIC = "scaled_joint_trajectory_controller/joint_trajectory"
-VELOCITY_TOPIC = "forward_velocity_controller/commands"
-MARKS = tuple(0.7390851332151607 + i for i in range(12))  # numbers that occur nowhere else in a message
 HELD_MARKS = tuple(100.0 + mark for mark in MARKS)
 REST_MARKS = tuple(200.0 + mark for mark in MARKS[:6])
-MARKED_NS = 1_234_567_500_000_000  # a time of which the same is true, exact as a double in seconds
+MARKED_NS = 1_234_567_500_000_000  # a time that occurs nowhere else either, exact as a double in seconds
 HOLD_S = 0.01  # a message may be that late without a change of speed: 2.5 mm at 0.25 m/s
 ACKNOWLEDGE_S = 0.2
 UNKNOWN = "_NODE_NAME_UNKNOWN_"  # of a publisher whose node is not known yet (rcl)
@@ -54,8 +52,6 @@ class TopicOutput:
             return
         publisher, self._publisher = self._publisher, None
         try:
-            from rclpy.duration import Duration as RosDuration
-
             publisher.wait_for_all_acked(RosDuration(seconds=ACKNOWLEDGE_S))
         finally:
             self._node.destroy_publisher(publisher)
@@ -82,8 +78,7 @@ class TopicOutput:
             names.remove(me)
         return [f"{space.rstrip('/')}/{name}" for name, space in names]
 
-    def send(self, q: Array, qd: Array, now: float) -> None:
-        """now: the loop's time [s]."""
+    def send(self, q: Array, qd: Array) -> None:
         raise NotImplementedError
 
     def set_duration(self, duration: float) -> None:
@@ -113,7 +108,7 @@ class TrajectoryOutput(TopicOutput):
 
     kind = JointTrajectory
 
-    def __init__(self, node: Node, names: Sequence[str], shortest: float, topic: str = TRAJECTORY_TOPIC) -> None:
+    def __init__(self, node: Node, names: Sequence[str], shortest: float, topic: str) -> None:
         """shortest: least time to standstill [s]."""
         super().__init__(node, topic)
         self._shortest, self._points = shortest, np.zeros((2, 6))
@@ -131,7 +126,7 @@ class TrajectoryOutput(TopicOutput):
     def set_duration(self, duration: float) -> None:
         self._shortest = duration
 
-    def send(self, q: Array, qd: Array, now: float) -> None:
+    def send(self, q: Array, qd: Array) -> None:
         braking = plan_to_rest(q, qd, HOLD_S, self._shortest, self._points)
         self._q[:], self._qd[:] = q, qd
         self._held[:], self._held_qd[:], self._rest[:] = self._points[0], qd, self._points[1]
@@ -144,7 +139,7 @@ class VelocityOutput(TopicOutput):
 
     kind = Float64MultiArray
 
-    def __init__(self, node: Node, topic: str = VELOCITY_TOPIC) -> None:
+    def __init__(self, node: Node, topic: str) -> None:
         super().__init__(node, topic)
         self._message = Prepared(Float64MultiArray(data=list(MARKS[:6])))
         self._qd = self._message.doubles(MARKS[:6])
@@ -180,7 +175,7 @@ class VelocityOutput(TopicOutput):
             return ""
         return "the process that stops the arm if this one dies has ended or hangs"
 
-    def send(self, q: Array, qd: Array, now: float) -> None:
+    def send(self, q: Array, qd: Array) -> None:
         self._qd[:] = qd
         self._publish(bytes(self._message.data))
         self._guard.beat(qd)

@@ -25,7 +25,8 @@ from ur_admittance.core.records import AT_REST, COMMAND, STOPPED, Mode, Status, 
 from ur_admittance.core.views import SampleFields, scalar, vector
 from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.robots.ros.command_path import CommandPath
+from ur_admittance.params import Parameters
+from ur_admittance.robots.ros.command_path import OUTPUTS, CommandPath
 from ur_admittance.robots.ros.driver_status import RobotStatus
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
 from ur_admittance.robots.ros.polled import Question
@@ -39,7 +40,6 @@ from ur_admittance.runtime.robot import NO_OWN_ZERO, Robot, RobotInfo
 Array = NDArray[np.float64]
 
 ACTIVE = int(Mode.ACTIVE)  # NumPy takes 3 us to compare a number with an Enum
-OUTPUTS = ("trajectory", "velocity")
 STATUS_EVERY, CONTROLLER_EVERY = 4, 50  # cycles: a stop is noticed within 40 ms, an inactive controller in 0.2 s
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
@@ -78,6 +78,17 @@ class RosSettings:
         if self.output not in OUTPUTS:
             raise ParameterError(f"output = {self.output!r}: must be one of {', '.join(OUTPUTS)}.", "output")
 
+    @classmethod
+    def of(cls, p: Parameters, **others: Any) -> "RosSettings":
+        """As the parameters have it; others: what they do not say."""
+        return cls(
+            rate=p.control_rate,
+            base_link=p.base_link,
+            tip_link=p.tip_link,
+            trajectory_duration=p.trajectory_duration,
+            **others,
+        )
+
 
 class RosRobot(Robot):
     """``with RosRobot() as robot:`` makes a node of its own; inside a node, hand that over."""
@@ -114,7 +125,6 @@ class RosRobot(Robot):
         node = self._node or self._own.enter_context(_own_node())
         search = self._search or RobotSearch(node, s.timeout)
         try:
-            search.wait_until(search.missing_description)
             model = self._model = search.model(s.base_link, s.tip_link, s.joints)
             sim_time = s.sim_time or bool(node.get_parameter("use_sim_time").value)
             inputs = self.inputs = Inputs(node, model.joint_names, s.wrench_topic, sim_time, s.second_topic)
@@ -145,7 +155,7 @@ class RosRobot(Robot):
         return self._model
 
     def clock(self) -> RosClock:
-        return RosClock(self._connected(), self.settings.rate)
+        return RosClock(self.listening(), self.settings.rate)
 
     def read(self, sample: Any) -> None:
         inputs, path, fields = self.inputs, self.path, self._fields
@@ -205,14 +215,14 @@ class RosRobot(Robot):
             self._command = command
             self._q_command, self._qd_command = vector(command, "q"), vector(command, "qd")
             self._mode = scalar(command, "mode")
-        path, inputs = self.path, self.inputs
-        if self._commanded and self.driving and path is not None and inputs is not None:
-            self._send(path, self._q_command, self._qd_command, 1e-9 * inputs.read_ns)
+        path = self.path
+        if self._commanded and self.driving and path is not None:
+            self._send(path, self._q_command, self._qd_command)
         return self._sent_q if path is None or not path.by_speeds else self._sent_qd
 
-    def _send(self, path: CommandPath, q: Array, qd: Array, now: float) -> None:
+    def _send(self, path: CommandPath, q: Array, qd: Array) -> None:
         self._sent_q[:], self._sent_qd[:], self._sent_s, self._sent = q, qd, self._now, True
-        path.output.send(self._sent_q, self._sent_qd, now)
+        path.output.send(self._sent_q, self._sent_qd)
 
     def stop(self) -> None:
         """Brake what we drive, and wait until it stands still. An arm that others drive is theirs to stop."""
@@ -236,13 +246,13 @@ class RosRobot(Robot):
             q += qd * clock.period
             command["q"], command["qd"] = q, qd
             self._own_commands.fit(fields.sample, command)
-            self._send(path, command["q"][0], command["qd"][0], 1e-9 * inputs.read_ns)
+            self._send(path, command["q"][0], command["qd"][0])
             standing += not qd.any()
         raise RobotError(f"no joint state shows that the arm stands still {STOP_TIME_S:g} s after the stop.")
 
     def zero_ft_sensor(self) -> None:
         """Let the robot's own sensor read zero at its present load. RobotError: the arm moves, or it is not its own."""
-        inputs = self._connected()
+        inputs = self.listening()
         inputs.poll()
         if np.abs(inputs.qd).max() > AT_REST:
             raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
@@ -277,7 +287,7 @@ class RosRobot(Robot):
     def take_command(self) -> None:
         """Open the command topic, for us alone. RobotError, LifecycleError: the robot is stopped, its controller is not
         active, somebody else has it, or nobody listens."""
-        inputs, path, status = self._connected(), self.path, self.status
+        inputs, path, status = self.listening(), self.path, self.status
         if path is None or status is None:
             raise RobotError("this program only reads the arm, and may not command it.")
         self._sent = False  # what was sent before somebody else moved the arm counts no more
@@ -294,9 +304,8 @@ class RosRobot(Robot):
         if self.path is not None:
             self.path.give_back()
 
-    # -- inside -------------------------------------------------------------------------------------------------
-
-    def _connected(self) -> Inputs:
+    def listening(self) -> Inputs:
+        """What the arm says; RobotError before connect."""
         if self.inputs is None:
             raise RobotError("not connected to the arm's topics: call connect() first.")
         return self.inputs

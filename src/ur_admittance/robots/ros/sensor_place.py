@@ -2,31 +2,40 @@
 
 The UR driver publishes its wrench by way of the pendant's TCP, whatever frame its messages name: about it, in its axes
 since 2.12 / 3.7 / 4.5, otherwise before (driver_release.py). The TCP is `tool0_controller` on /tf, below `base`. It can
-be changed on the pendant at any time, so the place is looked at again while the arm moves.
+be changed on the pendant at any time: the place is set at configure, checked at activate, watched while active. A
+transform and a joint state of different moments do not fit, and a busy computer delivers such pairs now and then: what
+is seen once is looked at again.
 """
 
 import time
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from rclpy.node import Node
 
+from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import AT_REST
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.robots.ros.controller_list import ControllerManager
-from ur_admittance.robots.ros.description import Description
+from ur_admittance.params.relations import at_probe
+from ur_admittance.robots.ros.command_path import ControllerManager
 from ur_admittance.robots.ros.driver_release import Driver, Release, find_driver
 from ur_admittance.robots.ros.driver_status import PROGRAM_TOPIC
 from ur_admittance.robots.ros.inputs import Inputs
-from ur_admittance.robots.ros.transforms import TCP_FRAME, Frames
+from ur_admittance.robots.ros.known_frames import TCP_FRAME
+from ur_admittance.robots.ros.search import RobotSearch
 
 DRIVER_SENSOR = "force_torque_sensor_broadcaster"  # node and topic of the UR driver
 SAME_M, SAME_RAD = 0.002, 0.01  # what two looks at a standing arm may differ by: other joint offsets, rounding
 MANAGER_S, LOOK_S = 1.0, 0.01  # in which a controller manager is found on the network; between two looks for it
 TIME_SKEW_S = 0.05  # between a transform and the joint state it is compared with
+LOOKS, AGAIN_S = 3, 0.02  # in a row that must agree, and the time between two of them
+OLD_S = 0.02  # a joint state that is older says nothing about a frame on /tf
+LEAST_WEIGHT = 2.0  # [N] of a tool: less cannot be told from the sensor's own error
+ABSENT, PRESENT = 0.25, 0.75  # of the weight: what counts as none of it, and as all
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,8 +69,8 @@ class Place:
 class SensorPlace:
     """Looks the sensor's place up, for one description and one set of topics."""
 
-    def __init__(self, node: Node, description: Description, frames: Frames) -> None:
-        self._node, self._description, self._frames = node, description, frames
+    def __init__(self, node: Node, search: RobotSearch) -> None:
+        self._node, self._description, self._frames = node, search.description, search.frames
         self._manager = ControllerManager(node)
         self._driver: Driver | None = None  # None: to be looked at
 
@@ -161,3 +170,113 @@ def must_stand(inputs: Inputs) -> None:
     fastest = float(np.abs(inputs.qd).max())
     if fastest > AT_REST:
         raise RobotError(f"the arm moves ({fastest:.3f} rad/s): the frame of the wrench is looked up at standstill.")
+
+
+class SensorWatch:
+    """node: its parameters say where the sensor is, its `search` knows the frames. All in one thread."""
+
+    def __init__(self, node: Any) -> None:
+        self._node, self._places = node, SensorPlace(node, node.search)
+        self._place: Place | None = None
+        self._placed: dict[str, Any] = {}  # what a frame says about sensor.rotation and sensor.position
+        self._given: dict[str, Any] = {}  # what the user, or a calibration, says about them
+
+    def configure(self, inputs: Inputs, model: RobotModel) -> None:
+        """Wait for the frame in which the wrenches come. RobotError: it stays unknown, or in doubt. sensor.rotation, as
+        in a calibration, and sensor.position have the last word, each where it is given."""
+        p, log = self._node.parameters, self._node.get_logger()
+        given = {"sensor.rotation": p.sensor.rotation, "sensor.position": p.sensor.position}
+        self._given = {name: value for name, value in given.items() if any(value) and value != self._placed.get(name)}
+        self._place = None
+        if at_probe(p):
+            log.info(f"the wrench of {inputs.wrench_source()} is compensated, and about the TCP")
+        elif len(self._given) == 2:
+            log.info("sensor.rotation and sensor.position say where the sensor is, not its frame")
+        else:
+            self._use(self._wait_for_place(inputs, model))
+        inputs.only_frame = inputs.wrench_frame
+
+    def _wait_for_place(self, inputs: Inputs, model: RobotModel) -> Place:
+        found: list[Place] = []
+        self._places.forget_driver()
+
+        def missing() -> str:
+            inputs.poll()
+            place = self._find(inputs, model)
+            if place is None:
+                return self._places.unknown(self._node.parameters, inputs)
+            found.append(place)
+            return ""
+
+        self._node.search.wait_until(missing)
+        if found[-1].moving:
+            must_stand(inputs)
+        return believed(found[-1])
+
+    def activate(self, inputs: Inputs, model: RobotModel, controller: AdmittanceController) -> None:
+        """RobotError: the frame is gone or in doubt, or the weight of the tool would be removed twice."""
+        if self._place is not None:
+            self._places.forget_driver()
+            now = self._find(inputs, model)
+            if now is None:
+                raise RobotError(self._places.unknown(self._node.parameters, inputs).removeprefix("waiting for "))
+            if now.moving:
+                must_stand(inputs)
+                self._must_stay(now, inputs, model)
+            believed(now)
+            if now.frame != self._place.frame or self._place.differs(now.pose):
+                self._use(now)
+        inputs.only_frame = inputs.wrench_frame
+        refuse_double_weight(controller)
+
+    def problem(self, inputs: Inputs, model: RobotModel) -> str:
+        """What is no longer true, as a sentence; empty: nothing."""
+        place = self._place
+        if place is None:
+            return inputs.other_frame()
+        frame = self._places.frame_of(self._node.parameters, inputs)
+        if frame != place.frame:  # the driver was found on the network later than its wrench
+            return f"the wrench is that of frame {frame}, and was taken for that of {place.frame}; activate again"
+        if other := inputs.other_frame():
+            return other
+        how = ""
+        for look in range(LOOKS if place.moving and inputs.joint_age() <= OLD_S else 0):
+            time.sleep(AGAIN_S if look else 0.0)
+            how = moved(place, self._find(inputs, model), inputs, model)
+            if not how:
+                break
+        return how
+
+    def _must_stay(self, place: Place, inputs: Inputs, model: RobotModel) -> None:
+        for _ in range(LOOKS - 1):
+            time.sleep(AGAIN_S)
+            again = self._find(inputs, model)
+            how = "is no longer there" if again is None else place.differs(again.pose)
+            if how:
+                raise RobotError(f"frame {place.frame} of the wrench moves on a standing arm ({how}); activate again.")
+
+    def _find(self, inputs: Inputs, model: RobotModel) -> Place | None:
+        return self._places.find(self._node.parameters, inputs, model)
+
+    def _use(self, place: Place) -> None:
+        self._place = place
+        found = {"sensor.rotation": place.rpy(), "sensor.position": place.position()}
+        words = "".join(f"; {name} is given" for name in self._given)
+        self._node.get_logger().info(place.words + words)
+        self._placed = {name: value for name, value in found.items() if name not in self._given}
+        self._node.change_parameters({name: list(value) for name, value in self._placed.items()})
+
+
+def refuse_double_weight(controller: AdmittanceController) -> None:
+    """RobotError when tool.mass is taken off a wrench that has no weight in it: the robot has removed its payload."""
+    p, reading = controller.parameters, controller.state["reading"]
+    weight = p.tool.mass * float(np.linalg.norm(p.gravity))
+    if weight < LEAST_WEIGHT:
+        return
+    before = float(np.linalg.norm(p.sensor.sign * reading[:3] - np.array(p.sensor.bias[:3])))
+    after = float(np.linalg.norm(controller.command["wrench_sensor"][:3]))
+    if before < ABSENT * weight and after > PRESENT * weight:
+        raise RobotError(
+            f"tool.mass = {p.tool.mass:g} kg would be removed twice: the sensor feels {before:.1f} N of it at rest, "
+            "so the robot has removed its payload already; set tool.mass to 0, or the payload on the pendant to 0."
+        )

@@ -1,26 +1,34 @@
-"""Frames on /tf_static and /tf, by a small listener, as tf2_ros may be absent. Polled, never blocking.
+"""Which frames are known: those that are fixed in /robot_description, and those on /tf_static and /tf. Polled, never
+blocking.
 
-/tf_static is latched, so one message is enough. A frame that nothing else knows is looked up where it is published. For
-the pendant's TCP (`tool0_controller` of the UR driver) that is the pose topic of the driver, of which a look takes one
-message, the newest. Any other is on /tf, and so is that one where its topic is silent; there a look reads every message
-since the last look, and a driver sends 500 per second.
+A small listener, as tf2_ros may be absent. /tf_static is latched, so one message is enough. A frame that nothing else
+knows is looked up where it is published. For the pendant's TCP (`tool0_controller` of the UR driver) that is the pose
+topic of the driver, of which a look takes one message, the newest. Any other is on /tf, and so is that one where its
+topic is silent; there a look reads every message since the last look, and a driver sends 500 per second.
 """
 
+import contextlib
 import time
 from collections import deque
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
 from rclpy.qos import QoSHistoryPolicy, QoSProfile, QoSReliabilityPolicy
+from std_msgs.msg import String
 
-from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.errors import ModelError, UrAdmittanceError
+from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose
+from ur_admittance.model.urdf import load
+from ur_admittance.model.urdf.tree import read_tree
 from ur_admittance.robots.ros.cdr import MOST_NAMES, Malformed, Reader
-from ur_admittance.robots.ros.polled import ALL_LATCHED, NEWEST, Polled
+from ur_admittance.robots.ros.polled import ALL_LATCHED, LATCHED, NEWEST, Polled
 
+DESCRIPTION_TOPIC = "robot_description"
 STATIC_TOPIC, MOVING_TOPIC = "/tf_static", "/tf"
 POSE_TOPIC = "tcp_pose_broadcaster/pose"  # of the pendant's TCP, as on /tf (pose_broadcaster.cpp; driver 2.5 on)
 TCP_FRAME = "_controller"  # the driver's name of that frame is the flange's with this added
@@ -28,7 +36,70 @@ FRESH_S = 0.5  # a moving frame that is older is not known any more
 SILENT_S = 1.0  # without a pose from a topic that has a publisher: /tf may know it
 MOVING = QoSProfile(depth=100, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
+Link = tuple[str, str, Pose]  # parent, child, T_parent_child
 Links = dict[str, dict[str, Pose]]
+
+
+class Description:
+    """The newest robot_description as text; `changed` tells that it is not the one that is in use."""
+
+    def __init__(self, node: Node) -> None:
+        self._polled = Polled(node, String, DESCRIPTION_TOPIC, LATCHED)
+        self.text = ""
+        self.used = ""
+
+    def poll(self) -> None:
+        data = self._polled.take()
+        if data is not None:
+            try:
+                self.text = Reader(data).string()
+            except Malformed as error:
+                self.text = f"({error})"  # not a URDF: the loader will say so
+
+    @property
+    def changed(self) -> bool:
+        return bool(self.used) and self.text != self.used
+
+    def missing(self) -> str:
+        """A sentence as long as none has come."""
+        self.poll()
+        if self.text:
+            return ""
+        return f"waiting for the robot's description on {self._polled.topic} ({self._polled.publishers()})"
+
+    def model(self, base_link: str, tip_link: str) -> RobotModel:
+        """Raises ModelError with the sentence."""
+        found = load(self.text, base_link, tip_link)
+        self.used = self.text
+        return found
+
+    def fixed_frame(self, base_link: str, tip_link: str, frame: str) -> Pose | None:
+        """T_tip_frame when the description has that frame fixed to the tip, else None."""
+        return _fixed_frame(self.text, base_link, tip_link, frame)
+
+    def fixed_links(self) -> tuple[Link, ...]:
+        """(parent, child, T_parent_child) of every fixed joint."""
+        return _fixed_links(self.text)
+
+
+# Looked up five times per second beside a running loop: a text is read once, which takes 10 ms.
+@lru_cache(maxsize=8)
+def _fixed_frame(text: str, base_link: str, tip_link: str, frame: str) -> Pose | None:
+    try:
+        tip, other = load(text, base_link, tip_link), load(text, base_link, frame)
+    except ModelError:
+        return None
+    q = np.zeros(6)
+    return Pose(*tip.forward(q)).inverse() @ Pose(*other.forward(q))
+
+
+@lru_cache(maxsize=2)
+def _fixed_links(text: str) -> tuple[Link, ...]:
+    try:
+        joints = read_tree(text).joint_above.values()
+    except ModelError:
+        return ()
+    return tuple((joint.parent, joint.child, joint.T_parent_child) for joint in joints if joint.kind == "fixed")
 
 
 class Frames:
@@ -79,16 +150,12 @@ class Frames:
 
     def poll(self) -> None:
         for polled in (self._static, self._dynamic):
-            data = polled.take() if polled is not None else None
-            while polled is not None and data is not None:
-                try:
-                    pose_of = self._pose_of if polled is self._dynamic else ""
+            pose_of = self._pose_of if polled is self._dynamic else ""
+            while polled is not None and (data := polled.take()) is not None:
+                with contextlib.suppress(UrAdmittanceError):  # among them Malformed
                     for parent, child, pose in read_pose(data, pose_of) if pose_of else read_transforms(data):
                         self._learn(parent, child, pose, polled is self._static)
                         self._heard = time.monotonic() if pose_of else self._heard
-                except (Malformed, UrAdmittanceError):
-                    pass
-                data = polled.take()
 
     def _learn(self, parent: str, child: str, pose: Pose, fixed: bool) -> None:
         if fixed:
@@ -97,7 +164,7 @@ class Frames:
         else:
             self._moving[child] = (parent, pose, time.monotonic())
 
-    def add_fixed(self, links: Iterable[tuple[str, str, Pose]]) -> None:
+    def add_fixed(self, links: Iterable[Link]) -> None:
         """What a description knows."""
         for parent, child, pose in links:
             self._learn(parent, child, pose, True)
@@ -132,7 +199,7 @@ def walk(links: Links, start: str, end: str) -> Pose | None:
     return None
 
 
-def read_transforms(data: bytes) -> list[tuple[str, str, Pose]]:
+def read_transforms(data: bytes) -> list[Link]:
     """(parent, child, T_parent_child) of a tf2_msgs/TFMessage; what is not a pose is left out."""
     reader = Reader(data)
     count = reader.uint32()
@@ -149,7 +216,7 @@ def read_transforms(data: bytes) -> list[tuple[str, str, Pose]]:
     return found
 
 
-def read_pose(data: bytes, child: str) -> list[tuple[str, str, Pose]]:
+def read_pose(data: bytes, child: str) -> list[Link]:
     """The same of a geometry_msgs/PoseStamped, which does not name its child."""
     reader = Reader(data)
     reader.time_ns()
