@@ -248,7 +248,7 @@ def _wait_until_fast(name: str, child: subprocess.Popen) -> None:
 
 
 def _wait_until_warned(name: str) -> None:
-    from ur_admittance.runtime.telemetry.telemetry_reader import TelemetryReader
+    from ur_admittance.runtime.telemetry import TelemetryReader
 
     end = time.monotonic() + 30.0
     with TelemetryReader(name) as reader:

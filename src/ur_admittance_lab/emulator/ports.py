@@ -1,6 +1,6 @@
 """One connection of each kind: RTDE (30004), dashboard (29999), script (30003), primary and secondary (30001, 30002).
 
-PolyScope X has neither dashboard nor script port; its Robot API is in robot_api.py. The console (29990) is ours.
+PolyScope X has neither dashboard nor script port; its Robot API is in api_server.py. The console (29990) is ours.
 
 A connection turns bytes into calls of the control box and answers into bytes. Whatever a client sends, it can
 only harm its own connection: bad messages are logged and dropped.
