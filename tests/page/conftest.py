@@ -236,7 +236,7 @@ def press():
 @pytest.fixture
 def on_screen():
     """on_screen(tab, p) -> x, y of a point [m] of the base frame, seen by the page's first camera."""
-    from ur_admittance.page.camera import CAMERA, FIELD_OF_VIEW, LOOK_AT
+    from ur_admittance.page.input_panel import CAMERA, FIELD_OF_VIEW, LOOK_AT
 
     def project(tab, p):
         box = tab.locator("canvas").first.bounding_box()

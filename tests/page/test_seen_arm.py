@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.page.camera import CAMERA
+from ur_admittance.page.input_panel import CAMERA
 from ur_admittance.page.loop_link import Seen
 from ur_admittance.page.page import LivePage
 from ur_admittance.params import Parameters
