@@ -106,6 +106,7 @@ def test_what_makes_the_arm_move_by_itself_is_asked_as_often_as_it_is_wanted(dem
     enter(field, "-4")
     answer("Let it move")
     eventually(lambda: wrench() == -4.0)
+    eventually(lambda: field.input_value() == "-4")  # its echo would overwrite what is typed now
     enter(field, "-9")
     answer("Cancel")  # faster than what was agreed to
     enter(field, "3")
