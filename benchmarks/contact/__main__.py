@@ -20,6 +20,7 @@ from matplotlib.figure import Figure
 
 from benchmarks.contact import boundary, cases
 from benchmarks.contact.cases import HEAVY_FILTER, PLAIN, PLAIN_SEEDS, Row, outcome
+from ur_admittance import figures
 from ur_admittance.analysis.axis_loop import loop_of
 from ur_admittance.params import Parameters
 from ur_admittance_lab.evidence import keep
@@ -101,8 +102,7 @@ def _line(row: Row) -> str:
 
 def figure() -> Figure:
     """The first seconds on a wall of 10 and 100 kN/m, from D = 80 Ns/m with a heavy filter."""
-    picture = Figure(figsize=(9, 6), layout="constrained")
-    rows: Any = picture.subplots(2, 1, sharex=True)
+    picture, rows = figures.panels((9, 6), 2, sharex=True)
     for ax, stiffness in zip(rows, (1e4, 1e5), strict=True):
         for changes, label, colour in ((PLAIN, "plain admittance", "tab:red"), ({}, "this controller", "tab:blue")):
             trace = outcome("wall", 0, changes | HEAVY_FILTER, stiffness=stiffness, hold=3.0).trace

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.page.browsing import number_beside
 
 from ur_admittance.runtime.mailbox import send
 from ur_admittance.runtime.telemetry import TelemetryReader
@@ -31,9 +32,16 @@ NOTICES_LET_THROUGH = ".mantine-Notifications-root * { pointer-events: none !imp
 
 # What is typed into a page that is still being built is lost with the field.
 COMPLETE = """() => {
-  const before = window.fieldsBefore;
-  window.fieldsBefore = document.querySelectorAll("input").length;
-  return window.fieldsBefore > 0 && window.fieldsBefore === before;
+  const fields = document.querySelectorAll("input").length;
+  window.unchanged = fields > 0 && fields === window.fieldsBefore ? (window.unchanged ?? 0) + 1 : 0;
+  window.fieldsBefore = fields;
+  return window.unchanged >= 3;
+}"""
+
+CLEARED = """() => {
+  document.activeElement?.blur();
+  document.querySelectorAll(".mantine-Notification-closeButton").forEach((button) => button.click());
+  return !document.querySelector(".mantine-Notification-root, .mantine-Modal-content");
 }"""
 
 
@@ -181,34 +189,75 @@ def browser(optional, missing):
         chromium.close()
 
 
+@pytest.fixture(scope="package")
+def left_open():
+    """The tab that the last test has left: (url, width, height) -> tab. Loading it takes longer than most tests."""
+    tabs = {}
+    yield tabs
+    for tab in tabs.values():
+        tab.context.close()
+
+
 @pytest.fixture
-def visit(browser):
-    """visit(url) opens the page in a browser of its own; at the end no page may have complained or left the host."""
+def visit(browser, left_open):
+    """visit(url) opens the page, the first of a test in the tab that the test before has left, every other in a browser
+    of its own; at the end no page may have complained or left the host."""
     opened = []
 
     def open_page(url, width=1000, height=620):
-        context = browser.new_context(viewport={"width": width, "height": height})
-        context.add_init_script(FEW_PICTURES)
-        tab = context.new_page()
-        tab.complaints, tab.requests = [], []
-        tab.on("console", lambda m: tab.complaints.append(m.text) if m.type == "error" else None)
-        tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
-        tab.on("request", lambda request: tab.requests.append(request.url))
-        tab.set_default_timeout(60_000)
-        tab.goto(url + SMALL)
-        tab.add_style_tag(content=NOTICES_LET_THROUGH)
-        tab.locator("[data-mode]").first.wait_for()
-        tab.wait_for_function(COMPLETE, polling=300)
-        opened.append((context, tab, url))
+        place, tab = (url, width, height), None
+        if not opened:
+            before = left_open.pop(place, None)
+            while left_open:
+                left_open.popitem()[1].context.close()
+            tab = before and as_new(before)
+        tab = tab or load(browser, *place)
+        opened.append((place, tab))
         return tab
 
     yield open_page
-    for context, tab, url in opened:
-        outside = [r for r in tab.requests if not r.startswith((url, "data:", "blob:"))]
+    for i, (place, tab) in enumerate(opened):
+        outside = [r for r in tab.requests if not r.startswith((place[0], "data:", "blob:"))]
         complaints = [text for text in tab.complaints if HARMLESS not in text]
-        context.close()
+        if i == 0 and not tab.is_closed() and not complaints:
+            left_open[place] = tab
+        else:
+            tab.context.close()
         assert outside == []
         assert complaints == []
+
+
+def load(browser, url, width, height):
+    context = browser.new_context(viewport={"width": width, "height": height})
+    context.add_init_script(FEW_PICTURES)
+    tab = context.new_page()
+    tab.complaints, tab.requests = [], []
+    tab.on("console", lambda m: tab.complaints.append(m.text) if m.type == "error" else None)
+    tab.on("pageerror", lambda error: tab.complaints.append(str(error)))
+    tab.on("request", lambda request: tab.requests.append(request.url))
+    tab.set_default_timeout(60_000)
+    tab.goto(url + SMALL)
+    tab.add_style_tag(content=NOTICES_LET_THROUGH)
+    tab.locator("[data-mode]").first.wait_for()
+    tab.wait_for_function(COMPLETE, polling=300)
+    return tab
+
+
+def as_new(tab):
+    """The first tab of the panel, the first camera, nothing focused, no notice, the values of the `demo`. None, and
+    closed, if the test before has left it otherwise."""
+    from playwright.sync_api import Error
+
+    try:
+        tab.mouse.up()
+        tab.get_by_role("tab", name="Feel").dispatch_event("click", timeout=5000)
+        tab.get_by_role("button", name="start", exact=True).first.dispatch_event("click", timeout=5000)
+        tab.wait_for_function(CLEARED, polling=200, timeout=5000)
+        eventually(lambda: number_beside(tab, "Mass").input_value() == "8", timeout=5.0)
+        return tab
+    except (Error, AssertionError):
+        tab.context.close()
+        return None
 
 
 def eventually(condition, timeout=30.0):
@@ -236,7 +285,7 @@ def press():
 @pytest.fixture
 def on_screen():
     """on_screen(tab, p) -> x, y of a point [m] of the base frame, seen by the page's first camera."""
-    from ur_admittance.page.camera import CAMERA, FIELD_OF_VIEW, LOOK_AT
+    from ur_admittance.page.input_panel import CAMERA, FIELD_OF_VIEW, LOOK_AT
 
     def project(tab, p):
         box = tab.locator("canvas").first.bounding_box()

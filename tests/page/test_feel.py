@@ -10,12 +10,14 @@ from ur_admittance.page.drawn_arm import capsule
 from ur_admittance.page.feel import FEELS, effect, feel_changes
 from ur_admittance.page.input_panel import GROUPS, LIMITS
 from ur_admittance.page.knobs import hint
+from ur_admittance.page.loop_link import Seen
 from ur_admittance.page.marks import nearest, touching
 from ur_admittance.page.status_view import direction, happening, status_html
 from ur_admittance.page.surroundings import SITUATIONS, changes_of
 from ur_admittance.params import Parameters
 from ur_admittance.params.own_motion import own_motion_of
 from ur_admittance.params.table import rows
+from ur_admittance.runtime.telemetry.telemetry_writer import TELEMETRY
 
 
 def test_the_words_say_what_the_law_does():
@@ -64,24 +66,26 @@ def test_what_happens_is_said_in_words():
     assert direction([-3.0, 1.0, 0.0]) == "backward"
 
 
+def seen(mode, reason, warning=""):
+    record = np.zeros(1, TELEMETRY)[0]
+    record["command"]["mode"] = mode
+    return Seen(record, 0.002, 0.001, reason, warning, "ur5e", Parameters())
+
+
 def test_the_page_tells_of_a_force_sensor_that_was_dropped():
-    command = new(COMMAND)[0]
-    command["mode"] = Mode.ACTIVE
-    page = status_html(command, "active; the first force sensor is silent", "ur5e", "")
+    page = status_html(seen(Mode.ACTIVE, "active; the first force sensor is silent"))
     assert "The first force sensor is silent. Nothing pushes the tool" in page
-    assert "silent" not in status_html(command, "active", "ur5e", "")
+    assert "silent" not in status_html(seen(Mode.ACTIVE, "active"))
 
 
 def test_the_page_tells_of_a_recording_that_has_ended():
-    page = status_html(new(COMMAND)[0], "inactive", "ur5e", "", warning="recording to a.mcap ended: <disk> full")
+    page = status_html(seen(Mode.INACTIVE, "inactive", "recording to a.mcap ended: <disk> full"))
     assert "recording to a.mcap ended: &lt;disk&gt; full" in page
 
 
 def test_the_page_says_what_the_arm_does_by_itself():
-    command = new(COMMAND)[0]
-    command["mode"] = Mode.ACTIVE
     motion = own_motion_of(Parameters().changed(changes_of(SITUATIONS["Follow a slope"])))
-    assert "Without a push the tool moves along -z" in status_html(command, "active", "ur5e", "", motion=motion)
+    assert "Without a push the tool moves along -z" in status_html(seen(Mode.ACTIVE, "active"), motion=motion)
 
 
 def test_a_capsule_is_drawn_where_it_is():

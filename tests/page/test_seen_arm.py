@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.page.camera import CAMERA
+from ur_admittance.page.input_panel import CAMERA
 from ur_admittance.page.loop_link import Seen
 from ur_admittance.page.page import LivePage
 from ur_admittance.params import Parameters
@@ -26,7 +26,7 @@ def look(page, mode, status, now, model="ur5e"):
     record["command"]["R_tcp"] = record["command"]["R_ref"] = np.eye(3)
     record["command"]["mode"] = mode
     record["command"]["status"] = record["command"]["hindrance"] = status
-    page._frame(Seen(record, 0.002, 0.001, "stopped: a protective stop", "", model, 500.0, Parameters()), now)
+    page._frame(Seen(record, 0.002, 0.001, "stopped: a protective stop", "", model, Parameters()), now)
     return page._panel.status.content, page._panel._unlock.visible
 
 

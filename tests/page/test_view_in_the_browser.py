@@ -9,7 +9,7 @@ from tests.page.browsing import enter, number_beside
 
 from ur_admittance import page as dashboard
 from ur_admittance.model import robot_model
-from ur_admittance.page.camera import DRAWN_FOR, FROM_TOOL, VIEWS, size
+from ur_admittance.page.input_panel import DRAWN_FOR, FROM_TOOL, VIEWS, size
 
 pytestmark = pytest.mark.timeout(300)
 

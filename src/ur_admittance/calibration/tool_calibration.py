@@ -119,11 +119,10 @@ class ToolCalibration:
 
     def save_figure(self, path: str | Path) -> None:
         """Residual of every pose against the noise of one sample; dropped poses are hollow."""
-        from matplotlib.figure import Figure
+        from ur_admittance import figures
 
         number = np.arange(1, len(self.used) + 1)
-        chart = Figure(figsize=(7, 5), layout="constrained")
-        axes: Any = chart.subplots(2, 1, sharex=True)
+        chart, axes = figures.panels((7, 5), 2, sharex=True)
         parts = ((slice(0, 3), "N", "force"), (slice(3, 6), "Nm", "torque"))
         for axis, (part, unit, what), level in zip(axes, parts, self.noise, strict=True):
             for k, (name, colour) in enumerate(zip("xyz", ("C3", "C2", "C0"), strict=True)):
@@ -136,7 +135,7 @@ class ToolCalibration:
         axes[0].legend(ncols=4, fontsize="small")
         axes[1].set_xlabel("pose")
         axes[0].set_title(f"Tool {self.mass:.3f} kg, {self.robot}: what the model does not explain")
-        chart.savefig(path, dpi=120)
+        figures.save(chart, path, CalibrationError)
 
 
 def expected_reading(parameters: Parameters, R_base_flange: Array) -> Array:

@@ -125,7 +125,7 @@ def code_of(kind: Any) -> str:
         return "x".join(str(size) for size in kind.shape)
     if isinstance(kind, types.BaseTuple):
         name = kind.instance_class.__name__ if hasattr(kind, "instance_class") else ""
-        return f"{name}({','.join(code_of(inner) for inner in iter(kind))})"
+        return f"{name}({','.join(code_of(kind[i]) for i in range(len(kind)))})"
     of_records = isinstance(kind, types.Array) and isinstance(kind.dtype, types.Record)
     for name, record in record_types().items():
         if record == (kind.dtype if of_records else kind):

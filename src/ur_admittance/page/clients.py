@@ -19,8 +19,7 @@ class Clients:
 
     def __init__(self, server: Any) -> None:
         self._lock = threading.RLock()
-        self._bars: dict[int, tuple[Any, Any]] = {}  # client -> its text and its button
-        self._handles: dict[int, Any] = {}
+        self._bars: dict[int, tuple[Any, Any]] = {}  # of those that are here: client -> its text and its button
         self.holder: int | None = None
         server.on_client_connect(self._joined)
         server.on_client_disconnect(self._left)
@@ -36,13 +35,13 @@ class Clients:
         return False
 
     def tell(self, client: Any, title: str, text: str, good: bool) -> None:
-        if client is not None and client.client_id in self._handles:
+        if client is not None and client.client_id in self._bars:
             colour = "green" if good else "red"
             client.add_notification(title, text, color=colour, auto_close_seconds=4.0 if good else 12.0)
 
     @property
     def count(self) -> int:
-        return len(self._handles)
+        return len(self._bars)
 
     def _joined(self, client: Any) -> None:
         with self._lock:
@@ -50,7 +49,6 @@ class Clients:
             button = client.gui.add_button("Take control", color="yellow", order=-99.0)
             button.on_click(lambda event: self._take(client.client_id))
             self._bars[client.client_id] = (text, button)
-            self._handles[client.client_id] = client
             if self.holder is None:
                 self.holder = client.client_id
             self._show()
@@ -58,9 +56,8 @@ class Clients:
     def _left(self, client: Any) -> None:
         with self._lock:
             self._bars.pop(client.client_id, None)
-            self._handles.pop(client.client_id, None)
             if self.holder == client.client_id:
-                self.holder = min(self._handles, default=None)
+                self.holder = min(self._bars, default=None)
             self._show()
 
     def _take(self, client_id: int) -> None:

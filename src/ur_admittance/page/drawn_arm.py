@@ -18,6 +18,7 @@ from ur_admittance.params.record import fill
 from ur_admittance.recording.messages import quaternion
 
 Array = NDArray[np.float64]
+Mesh = tuple[Array, NDArray[np.uint32]]  # vertices and triangles
 
 SEGMENTS = 40  # of a circle
 TIP = 0.01  # [m] radius of a tip of which nothing is known
@@ -25,7 +26,7 @@ ROOT = "/arm"
 CALM, NEAR = (232, 150, 40), (224, 30, 30)
 OPACITY, BOX_OPACITY = 0.3, 0.45
 TABLE_SIZE = (1.8, 1.8, 0.004)  # [m]
-AROUND, UP = 24, 6  # points of a capsule: on each ring, rings of each round end
+UP = 6  # rings of each round end of a capsule
 
 
 class Arm:
@@ -76,7 +77,7 @@ def _rod(p_flange_tcp: Array) -> list[Tube]:
 
 def _add(scene: Any, name: str, parts: Sequence[Tube]) -> None:
     """One mesh per colour."""
-    by_colour: dict[Colour, list[tuple[Array, NDArray[np.uint32]]]] = defaultdict(list)
+    by_colour: dict[Colour, list[Mesh]] = defaultdict(list)
     for part in parts:
         by_colour[part.colour].append(cylinder(part.start, part.end, part.radius))
     for i, (colour, meshes) in enumerate(by_colour.items()):
@@ -86,36 +87,34 @@ def _add(scene: Any, name: str, parts: Sequence[Tube]) -> None:
         scene.add_mesh_simple(f"{name}{i}", vertices, faces, color=colour)
 
 
-def cylinder(start: Array, end: Array, radius: float) -> tuple[Array, NDArray[np.uint32]]:
-    """Vertices and triangles. The rims are doubled so that the ends shade flat and the side round, and the ends are
-    bevelled a little: edges that catch the light read as machined parts."""
-    axis = (end - start) / np.linalg.norm(end - start)
-    side = np.cross(axis, [1.0, 0.0, 0.0] if abs(axis[0]) < 0.7 else [0.0, 1.0, 0.0])
-    side /= np.linalg.norm(side)
-    angles = np.linspace(0.0, 2.0 * np.pi, SEGMENTS, endpoint=False)
-    circle = np.cos(angles)[:, None] * side + np.sin(angles)[:, None] * np.cross(axis, side)
-    bevel = min(0.06 * radius, 0.2 * float(np.linalg.norm(end - start)))
-    inner, outer = (radius - bevel) * circle, radius * circle
-    low, high = start + bevel * axis, end - bevel * axis
-    # rings: end cap, bevel (2), side (2), bevel (2), end cap; rings that meet are doubled for sharp shading
-    rings = [start + inner, start + inner, low + outer, low + outer, high + outer, high + outer, end + inner]
-    vertices = np.concatenate([*rings, end + inner, [start], [end]])
-    faces = [_band(1, 2), _band(3, 4), _band(5, 6)]
-    n, i = len(rings) * SEGMENTS + SEGMENTS, np.arange(SEGMENTS)
-    following = (i + 1) % SEGMENTS
-    faces.append(np.stack([np.full(SEGMENTS, n), following, i], axis=1))
-    top = 7 * SEGMENTS
-    faces.append(np.stack([np.full(SEGMENTS, n + 1), top + i, top + following], axis=1))
-    return vertices, np.concatenate(faces).astype(np.uint32)
+def cylinder(start: Array, end: Array, radius: float) -> Mesh:
+    """Every ring is doubled so that the ends shade flat and the side round, and the ends are bevelled a little: edges
+    that catch the light read as machined parts."""
+    length = float(np.linalg.norm(end - start))
+    bevel = min(0.06 * radius, 0.2 * length)
+    inner = radius - bevel
+    profile = [(0.0, 0.0), (0.0, inner), (bevel, radius), (length - bevel, radius), (length, inner), (length, 0.0)]
+    return turned(start, end, np.repeat(profile, 2, axis=0))
 
 
-def _band(lower: int, upper: int) -> NDArray[np.int64]:
-    """Triangles between two rings."""
-    i = np.arange(SEGMENTS)
-    following = (i + 1) % SEGMENTS
-    a, b = lower * SEGMENTS + i, lower * SEGMENTS + following
-    c, d = upper * SEGMENTS + i, upper * SEGMENTS + following
-    return np.concatenate([np.stack([a, b, d], axis=1), np.stack([a, d, c], axis=1)])
+def capsule(start: Array, end: Array, radius: float) -> Mesh:
+    """Rings from one pole to the other."""
+    tilt = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 2 * UP)
+    upper = np.where(np.arange(2 * UP) < UP, 0.0, np.linalg.norm(end - start))
+    return turned(start, end, np.column_stack([radius * np.sin(tilt) + upper, radius * np.cos(tilt)]))
+
+
+def turned(start: Array, end: Array, profile: Array) -> Mesh:
+    """A solid of revolution. profile (n, 2): distance from `start` towards `end` and radius there [m]."""
+    length = float(np.linalg.norm(end - start))
+    R = frame_with_z_along((end - start) / length) if length > 0.0 else np.eye(3)
+    angle = np.linspace(0.0, 2.0 * np.pi, SEGMENTS, endpoint=False)
+    rings = [np.column_stack([r * np.cos(angle), r * np.sin(angle), np.full(SEGMENTS, z)]) for z, r in profile]
+    i, low = np.arange(SEGMENTS), SEGMENTS * np.arange(len(profile) - 1)[:, None]
+    a, b = low + i, low + (i + 1) % SEGMENTS
+    c, d = a + SEGMENTS, b + SEGMENTS
+    faces = np.stack([a, b, d, a, d, c], axis=-1).reshape(-1, 3)
+    return np.concatenate(rings) @ R.T + start, faces.astype(np.uint32)
 
 
 class Shapes:
@@ -182,23 +181,3 @@ class Shapes:
             if node.visible != shown:
                 node.visible = shown
         self._red = red
-
-
-def capsule(start: Array, end: Array, radius: float) -> tuple[Array, NDArray[np.uint32]]:
-    """Vertices and triangles: rings from one pole to the other."""
-    length = float(np.linalg.norm(end - start))
-    R = frame_with_z_along((end - start) / length) if length > 0.0 else np.eye(3)
-    tilt = np.linspace(-0.5 * np.pi, 0.5 * np.pi, 2 * UP)
-    height = radius * np.sin(tilt) + np.where(np.arange(2 * UP) < UP, 0.0, length)
-    turn = np.linspace(0.0, 2.0 * np.pi, AROUND, endpoint=False)
-    ring = np.stack([np.cos(turn), np.sin(turn)], axis=1)
-    points = [
-        np.column_stack([r * ring, np.full(AROUND, z)]) for r, z in zip(radius * np.cos(tilt), height, strict=True)
-    ]
-    i, following = np.arange(AROUND), (np.arange(AROUND) + 1) % AROUND
-    faces = []
-    for k in range(2 * UP - 1):
-        low, high = k * AROUND, (k + 1) * AROUND
-        faces.append(np.stack([low + i, low + following, high + following], axis=1))
-        faces.append(np.stack([low + i, high + following, high + i], axis=1))
-    return np.concatenate(points) @ R.T + start, np.concatenate(faces).astype(np.uint32)

@@ -1,10 +1,13 @@
 """Mass, damping and stiffness for people who have never seen a robot: three sliders, in plain words."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
-from ur_admittance.page.knobs import Flat, Knob
+from ur_admittance.page.file_tab import default_tuning
+from ur_admittance.page.knobs import Flat, Knob, Tuner
 from ur_admittance.params import Parameters
+from ur_admittance.runtime.mailbox import Answer
 
 # name -> mass [kg], damping ratio, stiffness [N/m]
 FEELS = {
@@ -14,6 +17,26 @@ FEELS = {
     "Spring": (8.0, 0.9, 200.0),
     "Bouncy": (12.0, 0.15, 250.0),
 }
+PUSH_N, PUSH_NM, PUSH_S = 10.0, 1.5, 1.0
+PUSHES = {
+    "forward": (0, PUSH_N),
+    "left": (1, PUSH_N),
+    "up": (2, PUSH_N),
+    "back": (0, -PUSH_N),
+    "right": (1, -PUSH_N),
+    "down": (2, -PUSH_N),
+    "about x": (3, PUSH_NM),
+    "about y": (4, PUSH_NM),
+    "about z": (5, PUSH_NM),
+    "about -x": (3, -PUSH_NM),
+    "about -y": (4, -PUSH_NM),
+    "about -z": (5, -PUSH_NM),
+}  # axis of the wrench and its size [N, Nm], base axes
+UNDO, DEFAULTS = "Undo", "Defaults"
+UNDO_WORDS = (
+    "Undo: the values before the last change that was made on this page. Defaults: of everything that can be tuned."
+)
+
 MASS, DAMPING, STIFFNESS = "#4263eb", "#e67700", "#2f9e44"
 COLOURS = {"mass": MASS, "damping": DAMPING, "stiffness": STIFFNESS}
 
@@ -77,10 +100,6 @@ def effect(parameters: Parameters) -> dict[str, str]:
     return {"mass": up_to_speed, "damping": speed, "stiffness": spring}
 
 
-def effect_html(text: str, colour: str) -> str:
-    return f'<div style="margin:-4px 10px 2px;font-size:0.78em;color:{colour}">→ {text}</div>'
-
-
 def feel_changes(name: str, flat: Flat) -> Flat:
     """Changes for one of FEELS: x, y and z only."""
     mass, ratio, stiffness = FEELS[name]
@@ -96,3 +115,57 @@ def _three_axes(handle: Any, name: str, low: float, high: float) -> Knob:
         return {name: [within] * 3 + list(flat[name][3:])}
 
     return Knob(handle, lambda flat: float(min(max(flat[name][0], low), high)), write)
+
+
+class FeelTab:
+    def __init__(self, gui: Any, tuner: Tuner, towards_home: Callable[[], str | None]) -> None:
+        """towards_home: which of PUSHES brings the tool back; None: no arm has been seen yet."""
+        self._tuner, self._towards_home = tuner, towards_home
+        gui.add_html(f'<div style="margin:6px 10px 0">{PICTURE}</div>')
+        feels = gui.add_button_group("Try", tuple(FEELS), hint="Sets the three sliders, then gives the tool a push.")
+        knobs, self._effects = sliders(gui)
+        for knob in knobs:
+            tuner.watch(knob)
+        values = gui.add_button_group("Values", (UNDO, DEFAULTS), hint=UNDO_WORDS)
+        tuner.on_click(values, lambda client, name: tuner.safely(client, name, lambda: self._back(client, name)))
+        names = tuple(PUSHES)
+        labels = (f"Push {PUSH_N:g} N", "", f"Turn {PUSH_NM:g} Nm", "")
+        words = f"The simulated hand pushes or turns the tool for {PUSH_S:g} s; x forward, y left, z up."
+        rows = zip(labels, (names[:3], names[3:6], names[6:9], names[9:]), strict=True)
+        self.pushes = [gui.add_button_group(label, row, hint=words) for label, row in rows]
+        for push in self.pushes:
+            tuner.on_click(push, self._push)
+        tuner.on_click(feels, self._try)
+
+    def show(self, parameters: Parameters) -> None:
+        """What these values do, below each slider."""
+        for key, text in effect(parameters).items():
+            style = f"margin:-4px 10px 2px;font-size:0.78em;color:{COLOURS[key]}"
+            self._effects[key].content = f'<div style="{style}">→ {text}</div>'
+
+    def _push(self, client: Any, where: str) -> None:
+        axis, size = PUSHES[where]
+        wrench = [0.0] * 6
+        wrench[axis] = size
+        self._tuner.link.post({"push": {"wrench": wrench, "seconds": PUSH_S}}, self._tuner.tell(client, "Not pushed"))
+
+    def _try(self, client: Any, name: str) -> None:
+        """Set a feel, then show it with a push towards home: always the same one would walk the arm to its limit."""
+        where, tell = self._towards_home(), self._tuner.tell(client, "Not changed")
+        if where is None:
+            return
+
+        def then_push(answer: Answer) -> None:
+            tell(answer)
+            if answer.accepted and self.pushes[0].visible:
+                self._push(client, where)
+
+        self._tuner.change_if_agreed(client, feel_changes(name, self._tuner.flat), then_push)
+
+    def _back(self, client: Any, button: str) -> str:
+        told = self._tuner.tell(client, button, also_good=True)
+        if button == UNDO:
+            self._tuner.undo(client, told)
+        else:
+            self._tuner.change_if_agreed(client, default_tuning(), told)
+        return ""  # the controller's answer follows

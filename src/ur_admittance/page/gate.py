@@ -183,6 +183,4 @@ def _answer(status: http.HTTPStatus, body: bytes, headers: dict[str, str]) -> Re
         "X-Content-Type-Options": "nosniff",
         "X-Frame-Options": "DENY",
     }
-    return Response(
-        status, status.phrase, Headers({"Content-Type": "text/plain; charset=utf-8"} | always | headers), body
-    )
+    return Response(status, status.phrase, Headers(always | headers), body)

@@ -1,24 +1,22 @@
-"""The inputs of the page: what to do with the arm, how it feels, what it touches, every parameter, files."""
+"""The inputs of the page: what to do with the arm, where to look from, how it feels, what it touches, every parameter,
+files."""
 
 from collections.abc import Iterable
 from typing import Any
 
-from ur_admittance.page.camera import Views
-from ur_admittance.page.feel import (
-    COLOURS,
-    FEELS,
-    PICTURE,
-    effect,
-    effect_html,
-    feel_changes,
-    sliders,
-)
-from ur_admittance.page.file_tab import FilesTab, Folder, default_tuning
+import numpy as np
+from numpy.typing import NDArray
+
+from ur_admittance.model import RobotModel
+from ur_admittance.page.feel import FeelTab
+from ur_admittance.page.file_tab import FilesTab, Folder
 from ur_admittance.page.knobs import Tuner, build, table_knobs, workspace_knobs
 from ur_admittance.page.surroundings import SurroundingsTab, home_pose
 from ur_admittance.page.viser_internals import STOP_KEY
 from ur_admittance.params import Parameters
 from ur_admittance.runtime.mailbox import Answer, Code
+
+Array = NDArray[np.float64]
 
 REQUESTS = {"Activate": "activate", "Hold still": "deactivate"}
 REPAIRS = {"Retreat": "retreat", "Reset fault": "reset_fault", "Zero sensor": "zero_ft_sensor"}
@@ -27,26 +25,6 @@ CONFIRMED = {  # what is asked when a request is safe only if somebody has looke
     "Activate": ("Do you know this force?", "Yes: let the arm yield to it", "activate_with_load"),
     "Zero sensor": ("Is the tool free?", "Nothing touches it: zero", "zero_free_tool"),
 }
-PUSH_N, PUSH_NM, PUSH_S = 10.0, 1.5, 1.0
-PUSHES = {
-    "forward": (0, PUSH_N),
-    "left": (1, PUSH_N),
-    "up": (2, PUSH_N),
-    "back": (0, -PUSH_N),
-    "right": (1, -PUSH_N),
-    "down": (2, -PUSH_N),
-    "about x": (3, PUSH_NM),
-    "about y": (4, PUSH_NM),
-    "about z": (5, PUSH_NM),
-    "about -x": (3, -PUSH_NM),
-    "about -y": (4, -PUSH_NM),
-    "about -z": (5, -PUSH_NM),
-}  # axis of the wrench and its size [N, Nm], base axes
-UNDO, DEFAULTS = "Undo", "Defaults"
-UNDO_WORDS = (
-    "Undo: the values before the last change that was made on this page. Defaults: of everything that can be tuned."
-)
-
 # Every parameter that can be tuned while the arm runs, in groups: folder -> names.
 GROUPS = {
     "Feel, per axis": ("mass", "damping_ratio", "stiffness", "virtual_stiffness"),
@@ -77,6 +55,19 @@ LIMITS = (
     "contact.ratio",
 )
 
+CAMERA, LOOK_AT = (1.98, -1.42, 1.02), (0.32, 0.06, 0.26)  # [m] tool and wrist large, the base in view
+FIELD_OF_VIEW = 0.68  # [rad] vertical
+DRAWN_FOR = 0.8392  # [m] upper arm and forearm of the arm that these distances suit, a UR5e
+START = "start"
+VIEWS = {
+    START: (CAMERA, LOOK_AT),
+    "front": ((3.0, 0.0, 0.5), (0.3, 0.0, 0.25)),
+    "side": ((0.35, -2.6, 0.5), (0.35, 0.0, 0.25)),
+    "top": ((0.34, 0.0, 3.0), (0.35, 0.0, 0.25)),
+}  # camera, and what it looks at
+TOOL = "tool"
+FROM_TOOL = (0.55, -0.45, 0.25)  # [m]
+
 
 class Panel:
     def __init__(self, server: Any, tuner: Tuner, folder: Folder) -> None:
@@ -88,7 +79,8 @@ class Panel:
         self.views = Views(server)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Feel"):
-            self._feel(gui)
+            self._feel = FeelTab(gui, tuner, self._towards_home)
+            self._simulated_only += self._feel.pushes
         with tabs.add_tab("Surroundings"):
             self.surroundings = SurroundingsTab(gui, tuner)
             self._simulated_only += self.surroundings.inputs
@@ -100,8 +92,7 @@ class Panel:
     def show(self, parameters: Parameters) -> None:
         """Show in every input what the controller uses."""
         if self._tuner.show(parameters):
-            for key, text in effect(parameters).items():
-                self._effects[key].content = effect_html(text, COLOURS[key])
+            self._feel.show(parameters)
 
     def offer_unlock(self, yes: bool) -> None:
         """In a protective stop only."""
@@ -159,51 +150,11 @@ class Panel:
         else:
             self._tuner.tell(client, "Refused")(answer)
 
-    def _feel(self, gui: Any) -> None:
-        gui.add_html(f'<div style="margin:6px 10px 0">{PICTURE}</div>')
-        feels = gui.add_button_group("Try", tuple(FEELS), hint="Sets the three sliders, then gives the tool a push.")
-        knobs, self._effects = sliders(gui)
-        for knob in knobs:
-            self._tuner.watch(knob)
-        values, tuner = gui.add_button_group("Values", (UNDO, DEFAULTS), hint=UNDO_WORDS), self._tuner
-        tuner.on_click(values, lambda client, name: tuner.safely(client, name, lambda: self._back(client, name)))
-        names = tuple(PUSHES)
-        labels = (f"Push {PUSH_N:g} N", "", f"Turn {PUSH_NM:g} Nm", "")
-        words = f"The simulated hand pushes or turns the tool for {PUSH_S:g} s; x forward, y left, z up."
-        for label, row in zip(labels, (names[:3], names[3:6], names[6:9], names[9:]), strict=True):
-            push = gui.add_button_group(label, row, hint=words)
-            self._simulated_only.append(push)
-            self._tuner.on_click(push, self._push)
-        self._tuner.on_click(feels, self._try)
-
-    def _push(self, client: Any, where: str) -> None:
-        axis, size = PUSHES[where]
-        wrench = [0.0] * 6
-        wrench[axis] = size
-        self._tuner.link.post({"push": {"wrench": wrench, "seconds": PUSH_S}}, self._tuner.tell(client, "Not pushed"))
-
-    def _try(self, client: Any, name: str) -> None:
-        """Set a feel, then show it with a push towards home: always the same one would walk the arm to its limit."""
+    def _towards_home(self) -> str | None:
         model, parameters = self.surroundings.model, self._tuner.parameters
         if model is None or parameters is None:
-            return
-        beyond = self.views.p_tcp[1] > home_pose(model, parameters)["position"][1]
-        tell = self._tuner.tell(client, "Not changed")
-
-        def then_push(answer: Answer) -> None:
-            tell(answer)
-            if answer.accepted and self._simulated_only[0].visible:
-                self._push(client, "right" if beyond else "left")
-
-        self._tuner.change_if_agreed(client, feel_changes(name, self._tuner.flat), then_push)
-
-    def _back(self, client: Any, button: str) -> str:
-        told = self._tuner.tell(client, button, also_good=True)
-        if button == UNDO:
-            self._tuner.undo(client, told)
-        else:
-            self._tuner.change_if_agreed(client, default_tuning(), told)
-        return ""  # the controller's answer follows
+            return None
+        return "right" if self.views.p_tcp[1] > home_pose(model, parameters)["position"][1] else "left"
 
     def _everything(self, gui: Any) -> None:
         for i, (title, names) in enumerate(GROUPS.items()):
@@ -225,3 +176,42 @@ class Panel:
         for name in names:
             for knob in build(gui, name):
                 self._tuner.watch(knob)
+
+
+class Views:
+    """A row of buttons. Anybody may look from where they like: each has a camera of their own."""
+
+    def __init__(self, server: Any) -> None:
+        self._server = server
+        self._scale = 1.0
+        self.p_tcp: Array = np.zeros(3)
+        initial = server.initial_camera
+        initial.position, initial.look_at, initial.fov = CAMERA, LOOK_AT, FIELD_OF_VIEW
+        row = server.gui.add_button_group(
+            "View", (*VIEWS, TOOL), hint="Moves your camera. Drag beside the arm to turn it."
+        )
+        row.on_click(lambda event: self._look(event.client, event.target.value))
+
+    def show(self, model: RobotModel) -> None:
+        """Another arm: everybody sees it whole, also those who come later."""
+        self._scale = size(model) / DRAWN_FOR
+        initial = self._server.initial_camera
+        initial.position, initial.look_at = self._place(START)
+        for client in self._server.get_clients().values():
+            self._look(client, START)
+
+    def _look(self, client: Any, name: str) -> None:
+        with client.atomic():
+            client.camera.position, client.camera.look_at = self._place(name)
+
+    def _place(self, name: str) -> tuple[Array, Array]:
+        """Camera, and what it looks at [m]."""
+        if name == TOOL:
+            return self.p_tcp + FROM_TOOL, self.p_tcp
+        position, look_at = VIEWS[name]
+        return self._scale * np.array(position), self._scale * np.array(look_at)
+
+
+def size(model: RobotModel) -> float:
+    """Length of upper arm and forearm [m]."""
+    return float(np.linalg.norm(model.chain_position[2]) + np.linalg.norm(model.chain_position[3]))

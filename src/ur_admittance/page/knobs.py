@@ -86,34 +86,31 @@ class Tuner:
 
         self._if_agreed(client, values, send)
 
-    def _motion_of(self, changes: Flat) -> str:
-        """What the arm would do without a push; values that the controller would refuse move nothing."""
+    def _own_motion(self, changes: Flat) -> tuple[str, bool]:
+        """What the arm would do without a push, and whether that is more than now, or another motion. Values that the
+        controller would refuse move nothing."""
+        if self.parameters is None:
+            return "", False
         try:
-            return own_motion_of(self.parameters.changed(changes)) if self.parameters is not None else ""
+            after = self.parameters.changed(changes)
         except UrAdmittanceError:
-            return ""
-
-    def _moves_more(self, changes: Flat) -> bool:
-        """Whether the arm would move by itself more than now, or in another way."""
-        try:
-            return self.parameters is not None and moves_more(self.parameters, self.parameters.changed(changes))
-        except UrAdmittanceError:  # the controller will refuse them
-            return False
+            return "", False
+        return own_motion_of(after), moves_more(self.parameters, after)
 
     def _present(self, changes: Flat) -> Flat:
         """What they would replace; an automatic zero changes the bias by itself, and moves nothing."""
         return {name: self.flat.get(name) for name in changes if name != "sensor.bias"}
 
     def _if_agreed(self, client: Any, changes: Flat, send: Callable[[], None]) -> None:
-        motion, replaced = self._motion_of(changes), self._present(changes)
+        (motion, more), replaced = self._own_motion(changes), self._present(changes)
 
         def agreed() -> None:
-            if self._present(changes) == replaced and self._motion_of(changes) == motion:
+            if self._present(changes) == replaced and self._own_motion(changes)[0] == motion:
                 send()
             else:
                 self.clients.tell(client, "Not changed", "other values changed while the question stood.", False)
 
-        if self._moves_more(changes):
+        if more:
             text = f"With these values, {motion}."
             self.question(client, "The arm will move by itself", text, "Let it move", agreed)
         else:
@@ -153,11 +150,9 @@ class Tuner:
             changes = knob.write(knob.handle.value, self.flat)
             if not changes:
                 return
-            if self._moves_more(changes):
+            if self._own_motion(changes)[1]:
                 knob.show(self.flat, force=True)  # as before, until it is agreed to
-                self.change_if_agreed(event.client, changes, on_answer)
-            else:
-                self.change(changes, on_answer)
+            self.change_if_agreed(event.client, changes, on_answer)
 
         knob.handle.on_update(edited)
 

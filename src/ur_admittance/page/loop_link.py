@@ -6,7 +6,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -34,16 +34,7 @@ class Seen:
     reason: str
     warning: str  # what people should know besides, such as a recording that has ended
     model: str
-    rate: float  # [Hz]
     parameters: Parameters
-
-
-@dataclass
-class _Changes:
-    """Parameters that wait to be sent, and who gets the answer."""
-
-    values: dict[str, Any] = field(default_factory=dict)
-    on_answer: list[OnAnswer] = field(default_factory=list)
 
 
 class LoopLink:
@@ -53,12 +44,14 @@ class LoopLink:
         self._looked = 0.0
         self._fresh = -math.inf  # when the last new record was seen
         self._revision = -1
-        self._about: tuple[str, float, Parameters] | None = None
-        self._queue: queue.Queue[tuple[dict[str, Any], OnAnswer] | None] = queue.Queue()
+        self._about: tuple[str, Parameters] | None = None
+        self._jobs: queue.Queue[Callable[[], None] | None] = queue.Queue()  # done one after the other
         self._lock = threading.Lock()
-        self._changes = _Changes()
+        self._changes: dict[str, Any] = {}  # that wait to be sent
+        self._changed: OnAnswer = lambda answer: None  # gets the answer
+        self._set_at = 0.0
         self._pull: dict[str, Any] | None = None
-        self._thread = threading.Thread(target=self._post, daemon=True)
+        self._thread = threading.Thread(target=self._work, daemon=True)
         self._thread.start()
 
     # looking
@@ -115,12 +108,12 @@ class LoopLink:
             self._reader.close()
         self._reader, self._fresh = None, -math.inf
 
-    def _read_about(self, reader: TelemetryReader) -> tuple[str, float, Parameters] | None:
+    def _read_about(self, reader: TelemetryReader) -> tuple[str, Parameters] | None:
         about = reader.about()
         if not about:
             return None
         try:
-            return about["model"], about["rate"], Parameters(**about["parameters"])
+            return about["model"], Parameters(**about["parameters"])
         except (UrAdmittanceError, KeyError, TypeError):
             return None
 
@@ -128,23 +121,22 @@ class LoopLink:
 
     def post(self, message: dict[str, Any], on_answer: OnAnswer = lambda answer: None) -> None:
         """Send a message in the background; `on_answer` gets the answer."""
-        self._queue.put((message, on_answer))
+        self._jobs.put(lambda: on_answer(self.ask(message)))
 
     def change(self, values: dict[str, Any], on_answer: OnAnswer = lambda answer: None) -> None:
         """Send parameter changes; those of a slider in motion are gathered."""
         with self._lock:
-            waiting = bool(self._changes.values)
-            self._changes.values.update(values)
-            self._changes.on_answer.append(on_answer)
+            waiting, self._changed = bool(self._changes), on_answer
+            self._changes = self._changes | values
         if not waiting:
-            self._queue.put(({}, on_answer))
+            self._jobs.put(self._send_changes)
 
     def pull(self, value: dict[str, Any]) -> None:
         """Where the hand wants the tool; only the newest matters."""
         with self._lock:
             waiting, self._pull = self._pull is not None, value
         if not waiting:
-            self._queue.put(({"hand": None}, lambda answer: None))
+            self._jobs.put(self._send_pull)
 
     def ask(self, message: dict[str, Any]) -> Answer:
         """Send now and wait for the answer."""
@@ -154,33 +146,25 @@ class LoopLink:
             return Answer(False, str(error), Code.REFUSED)
 
     def close(self) -> None:
-        self._queue.put(None)
+        self._jobs.put(None)
         self._thread.join(ANSWER_S)
         self._close()
 
-    def _post(self) -> None:
-        last_set = 0.0
-        while (item := self._queue.get()) is not None:
-            message, on_answer = item
-            if message == {}:
-                time.sleep(max(0.0, last_set + SET_EVERY_S - time.monotonic()))
-                with self._lock:
-                    changes, self._changes = self._changes, _Changes()
-                if not changes.values:
-                    continue
-                last_set = time.monotonic()
-                answer = self.ask({"set": changes.values})
-                _hand_over(answer, changes.on_answer[-1])
-                continue
-            if message == {"hand": None}:
-                with self._lock:
-                    pull, self._pull = self._pull, None
-                if pull is None:
-                    continue
-                message = {"hand": pull}
-            _hand_over(self.ask(message), on_answer)
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            with contextlib.suppress(Exception):  # a page that cannot show an answer must go on posting
+                job()
 
+    def _send_changes(self) -> None:
+        time.sleep(max(0.0, self._set_at + SET_EVERY_S - time.monotonic()))
+        with self._lock:
+            changes, self._changes, on_answer = self._changes, {}, self._changed
+        if not changes:
+            return
+        self._set_at = time.monotonic()
+        on_answer(self.ask({"set": changes}))
 
-def _hand_over(answer: Answer, on_answer: OnAnswer) -> None:
-    with contextlib.suppress(Exception):  # a page that cannot show an answer must go on posting
-        on_answer(answer)
+    def _send_pull(self) -> None:
+        with self._lock:
+            pull, self._pull = self._pull, None
+        self.ask({"hand": pull})

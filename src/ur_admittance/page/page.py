@@ -15,11 +15,10 @@ from ur_admittance.page.clients import Clients
 from ur_admittance.page.drawn_arm import Arm, Shapes
 from ur_admittance.page.file_tab import Folder
 from ur_admittance.page.gate import Address, Gate, listen, token_for
-from ur_admittance.page.handle import Handle
 from ur_admittance.page.input_panel import Panel
 from ur_admittance.page.knobs import Tuner
 from ur_admittance.page.loop_link import LoopLink, Seen
-from ur_admittance.page.marks import Marks, Touched
+from ur_admittance.page.marks import Handle, Marks, Touched
 from ur_admittance.page.plots import Plots, speed_limits
 from ur_admittance.page.status_view import absent_html, status_html
 from ur_admittance.page.viser_internals import document, guarded_server
@@ -117,18 +116,8 @@ class LivePage:
         if now - self._status_at > STATUS_S:
             self._status_at = now
             recording = self.folder.recording.name if self.folder.recording else ""
-            leader = int(seen.record["loop"]["leader"])
-            self._panel.status.content = status_html(
-                command,
-                seen.reason,
-                model.name,
-                recording,
-                self._restless,
-                leader,
-                self._panel.motion,
-                self._panel.unlocked,
-                seen.warning,
-            )
+            panel = self._panel
+            panel.status.content = status_html(seen, recording, self._restless, panel.motion, panel.unlocked)
             locked = command["hindrance"] == Status.PROTECTIVE_STOP
             self._panel.offer_unlock(bool(locked) and not self._simulated)
         if now - self._scene_at > SCENE_S and (self._scene_thread is None or not self._scene_thread.is_alive()):

@@ -10,6 +10,7 @@ from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
 from ur_admittance.core.limits.shapes_record import pair_words
 from ur_admittance.core.records import Limit, Mode, Status
+from ur_admittance.page.loop_link import Seen
 
 COLOURS = {Mode.ACTIVE: "#2f9e44", Mode.INACTIVE: "#868e96", Mode.STOPPING: "#f08c00", Mode.FAULT: "#c92a2a"}
 WORDS = {
@@ -38,22 +39,14 @@ RESTLESS = "A simulated hand pushes the tool to and fro until you take over: dra
 
 
 def status_html(
-    command: Any,
-    reason: str,
-    model: str,
-    recording: str,
-    restless: bool = False,
-    leader: int = Leader.NOBODY,
-    motion: str = "",
-    unlocked: bool = False,
-    warning: str = "",
+    seen: Seen, recording: str = "", restless: bool = False, motion: str = "", unlocked: bool = False
 ) -> str:
-    """motion: what the arm does without a push (params/own_motion.py). unlocked: the robot, by somebody on the page.
-    warning: what to know besides."""
-    mode = Mode(int(command["mode"]))
+    """motion: what the arm does without a push (params/own_motion.py). unlocked: the robot, by somebody on the page."""
+    command, reason = seen.record["command"], seen.reason
+    mode, leader = Mode(int(command["mode"])), Leader(int(seen.record["loop"]["leader"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
     if mode == Mode.ACTIVE and leader != Leader.NOBODY:
-        first += f"; {LEADERS[Leader(leader)]}"
+        first += f"; {LEADERS[leader]}"
     second = happening(command) if mode != Mode.FAULT else way_out(command, unlocked)
     remark = reason.removeprefix(f"{mode.name.lower()}; ")  # about the force sensors
     if remark != reason:
@@ -62,14 +55,14 @@ def status_html(
         second += f" {motion[:1].upper()}{motion[1:]}."
     if restless and mode == Mode.ACTIVE:
         second = RESTLESS
-    alarm = f'<div style="font-size:0.86em;color:#c92a2a">{escape(warning)}</div>' if warning else ""
+    alarm = f'<div style="font-size:0.86em;color:#c92a2a">{escape(seen.warning)}</div>' if seen.warning else ""
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
     return (
         f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};'
         'background:rgba(128,128,128,.09);border-radius:6px;padding:7px 10px;line-height:1.4">'
         f'<div data-mode="{mode.name}" style="font-weight:600">{escape(first)}</div>'
         f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>{alarm}'
-        f'<div style="font-size:0.76em;opacity:.65">{dot}{escape(model.upper())} {escape(recording)}</div></div>'
+        f'<div style="font-size:0.76em;opacity:.65">{dot}{escape(seen.model.upper())} {escape(recording)}</div></div>'
     )
 
 

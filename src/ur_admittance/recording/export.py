@@ -16,7 +16,7 @@ from ur_admittance import given
 from ur_admittance.errors import LogError, ParameterError
 from ur_admittance.outputs import at_once, refusal
 from ur_admittance.recording.log import Log
-from ur_admittance.recording.messages import quaternions
+from ur_admittance.recording.messages import quaternions, sent
 
 Values = Callable[[NDArray[Any]], NDArray[Any]]  # of ticks (n,): numbers (n,) or (n, columns)
 BLOCK = 5000  # rows between two calls of `progress`
@@ -42,13 +42,6 @@ def _of(record: str, field: str, part: slice = slice(None)) -> Values:
     return lambda ticks: ticks[record][field][..., part] if ticks[record][field].ndim > 1 else ticks[record][field]
 
 
-def _sent(field: str) -> Values:
-    """What the robot was sent: that of the law, or what stages behind it have made of it."""
-    return lambda ticks: np.where(
-        (ticks["loop"]["stages"] > 0)[:, None], ticks["loop"][f"{field}_sent"], ticks["command"][field]
-    )
-
-
 def _turn(field: str) -> Values:
     return lambda ticks: quaternions(ticks["command"][field])
 
@@ -70,8 +63,8 @@ SIGNALS: dict[str, Signal] = {
     "offset_angle": Signal("rad", _of("command", "offset", ANGULAR), XYZ),
     "q": Signal("rad", _of("sample", "q"), JOINTS),  # measured
     "qd": Signal("rad/s", _of("sample", "qd"), JOINTS),
-    "q_sent": Signal("rad", _sent("q"), JOINTS),
-    "qd_sent": Signal("rad/s", _sent("qd"), JOINTS),
+    "q_sent": Signal("rad", lambda ticks: sent(ticks, "q"), JOINTS),
+    "qd_sent": Signal("rad/s", lambda ticks: sent(ticks, "qd"), JOINTS),
     "contact_stiffness": Signal("N/m", _of("command", "contact_stiffness", LINEAR), XYZ),  # control axes, 0: unknown
     "limits": Signal("", _of("command", "limits")),  # flags
     "period": Signal("s", _of("loop", "period")),  # since the cycle before

@@ -10,6 +10,7 @@ chunk can be read; after a power cut everything up to the last ``sync``, which t
 A full disk ends the recording with a sentence; it is never the loop's problem.
 """
 
+import contextlib
 import errno
 import json
 import os
@@ -222,7 +223,8 @@ class LogWriter:
 
     def _end(self, error: Exception) -> LogError:
         self._worker.shutdown()
-        self._file.abandon()
+        with contextlib.suppress(OSError):  # the failure is known already
+            self._file.close()
         self._failure = self._refusal(error)
         return self._failure
 
@@ -236,13 +238,14 @@ class _NewFile:
 
     def __init__(self, path: Path) -> None:
         device = path.exists() and not path.is_file()  # a pipe, /dev/full: there already, and nothing to lose
-        self._descriptor = os.open(path, os.O_WRONLY | (0 if device else os.O_CREAT | os.O_EXCL), 0o644)
-        self._position = 0
+        self._file = path.open("wb" if device else "xb", buffering=0)
+        self._position = 0  # a pipe does not know its own
+        self.close = self._file.close
 
     def write(self, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
-            done = os.write(self._descriptor, rest)
+            done = self._file.write(rest) or 0
             self._position += done
             rest = rest[done:]
 
@@ -254,19 +257,7 @@ class _NewFile:
 
     def sync(self) -> None:
         try:
-            os.fdatasync(self._descriptor)
+            os.fdatasync(self._file.fileno())
         except OSError as error:
             if error.errno != errno.EINVAL:  # pipes and devices have nothing to wait for
                 raise
-
-    def close(self) -> None:
-        if self._descriptor >= 0:
-            descriptor, self._descriptor = self._descriptor, -1
-            os.close(descriptor)
-
-    def abandon(self) -> None:
-        """Close without another word about a failure that is already known."""
-        try:
-            self.close()
-        except OSError:
-            self._descriptor = -1

@@ -34,8 +34,6 @@ _FRAMES = {"/netft/raw_sensor": "ft_frame", "/netft/proc_sensor": "ft_frame"}  #
 DIAGNOSTICS = "/diagnostics"
 PARAMETER_EVENTS = "/parameter_events"
 
-# rcl_interfaces/msg/ParameterType
-_BOOL, _INTEGER, _DOUBLE, _STRING, _BOOL_ARRAY, _DOUBLE_ARRAY, _STRING_ARRAY = 1, 2, 3, 4, 6, 8, 9
 _ERROR, _WARN, _OK = 2, 1, 0  # DiagnosticStatus.level
 
 # of ROS 2 Jazzy
@@ -138,9 +136,7 @@ def _bytes(rows: NDArray[Any]) -> Bytes:
 
 def numbers(ticks: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
     """Of each topic that changes every cycle, its numbers in the order of the message: (cycles, numbers)."""
-    loop, sample, command = ticks["loop"], ticks["sample"], ticks["command"]
-    behind = (loop["stages"] > 0)[:, None]
-    sent = (np.where(behind, loop["q_sent"], command["q"]), np.where(behind, loop["qd_sent"], command["qd"]))
+    sample, command = ticks["sample"], ticks["command"]
     poses = ((command[f"p_{of}"], quaternions(command[f"R_{of}"])) for of in ("tcp", "ref"))
     columns = (
         (sample["q"], sample["qd"]),
@@ -149,10 +145,16 @@ def numbers(ticks: NDArray[Any]) -> dict[str, NDArray[np.float64]]:
         (command["wrench_tcp"],),
         (command["twist"],),
         (command["pose_error"],),
-        sent,
+        (sent(ticks, "q"), sent(ticks, "qd")),
         *poses,
     )
     return {topic: np.hstack(each) for topic, each in zip(TOPICS, columns, strict=True)}
+
+
+def sent(ticks: NDArray[Any], field: str) -> NDArray[np.float64]:
+    """q or qd that the robot was sent (n, 6): that of the law, or what stages behind it have made of it."""
+    loop = ticks["loop"]
+    return np.where((loop["stages"] > 0)[:, None], loop[f"{field}_sent"], ticks["command"][field])
 
 
 def cyclic(topic: str, numbers: NDArray[np.float64], time_ns: int, joints: tuple[str, ...], period: float) -> Message:
@@ -202,14 +204,13 @@ def parameter_event(time_ns: int, old: dict[str, Any], new: dict[str, Any]) -> M
     before, after = (
         {name: value for name, value in flatten(values).items() if value is not None} for values in (old, new)
     )
-    added = [_parameter(name, value) for name, value in after.items() if name not in before]
-    changed = [_parameter(n, v) for n, v in after.items() if n in before and before[n] != v]
+    changed = {name: value for name, value in after.items() if name in before and before[name] != value}
     return {
         "stamp": time_message(time_ns),
         "node": "/ur_admittance",
-        "new_parameters": added,
-        "changed_parameters": changed,
-        "deleted_parameters": [_parameter(name, value) for name, value in before.items() if name not in after],
+        "new_parameters": _parameters({name: value for name, value in after.items() if name not in before}),
+        "changed_parameters": _parameters(changed),
+        "deleted_parameters": _parameters({name: value for name, value in before.items() if name not in after}),
     }
 
 
@@ -250,22 +251,24 @@ def _named(values: list[float]) -> Message:
     return dict(zip("xyzw", values, strict=False))
 
 
-def _parameter(name: str, value: Any) -> Message:
-    return {"name": name, "value": _parameter_value(value)}
+def _parameters(values: dict[str, Any]) -> list[Message]:
+    return [{"name": name, "value": _parameter_value(value)} for name, value in values.items()]
 
 
 def _parameter_value(value: Any) -> Message:
-    if isinstance(value, bool):
-        return {"type": _BOOL, "bool_value": value}
-    if isinstance(value, int):
-        return {"type": _INTEGER, "integer_value": value}
-    if isinstance(value, float):
-        return {"type": _DOUBLE, "double_value": value}
-    if isinstance(value, (list, tuple)):
-        if value and all(isinstance(item, bool) for item in value):
-            return {"type": _BOOL_ARRAY, "bool_array_value": list(value)}
-        if value and all(isinstance(item, str) for item in value):
-            return {"type": _STRING_ARRAY, "string_array_value": list(value)}
-        numbers = [float("nan") if item is None else float(item) for item in value]
-        return {"type": _DOUBLE_ARRAY, "double_array_value": numbers}
-    return {"type": _STRING, "string_value": str(value)}
+    """With its number in rcl_interfaces/msg/ParameterType."""
+    match value:
+        case bool():
+            return {"type": 1, "bool_value": value}
+        case int():
+            return {"type": 2, "integer_value": value}
+        case float():
+            return {"type": 3, "double_value": value}
+        case [bool(), *_]:
+            return {"type": 6, "bool_array_value": list(value)}
+        case [str(), *_]:
+            return {"type": 9, "string_array_value": list(value)}
+        case list() | tuple():
+            return {"type": 8, "double_array_value": [math.nan if item is None else float(item) for item in value]}
+        case _:
+            return {"type": 4, "string_value": str(value)}

@@ -10,6 +10,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ur_admittance import figures
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LogError
 from ur_admittance.model.look import AXIS_COLOURS, JOINT_COLOURS
@@ -20,69 +21,51 @@ MISSING = {"facecolor": "white", "edgecolor": "0.6", "hatch": "///", "linewidth"
 AXES = ("x", "y", "z")
 MOST_POINTS = 5000  # per line: more cannot be seen, and the file stays small
 COLOURS = ("#1971c2", "#e8590c", "#2f9e44", "#9c36b5")  # of the first recording, the second ...
-ROWS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {  # label -> of the commands (n,), x, y and z (n, 3)
+Rows = dict[str, Callable[[NDArray[Any]], NDArray[Any]]]  # label -> of the commands (n,), x, y and z (n, 3)
+ALWAYS: Rows = {
     "force on the tool [N]": lambda command: command["wrench_tcp"][:, :3],
     "torque on the tool [Nm]": lambda command: command["wrench_tcp"][:, 3:],
     "TCP velocity [m/s]": lambda command: command["twist"][:, :3],
-    "TCP moved by [mm]": lambda command: 1e3 * (command["p_tcp"] - command["p_tcp"][0]),
 }
+ALONE: Rows = ALWAYS | {"stretch of the spring [mm]": lambda command: 1e3 * command["offset"][:, :3]}
+ROWS: Rows = ALWAYS | {"TCP moved by [mm]": lambda command: 1e3 * (command["p_tcp"] - command["p_tcp"][0])}
 
 
 def plot(log: Log, path: str | Path) -> Path:
     """Draw the recording to a file (the suffix chooses the format: .png, .svg, .pdf)."""
-    return _save(draw(log), path)
-
-
-def _save(figure: Figure, path: str | Path) -> Path:
-    path = Path(path)
-    try:
-        figure.savefig(path, dpi=110)
-    except (OSError, ValueError) as error:
-        raise LogError(f"the figure {path} cannot be written: {error}") from None
-    return path
+    return figures.save(draw(log), path, LogError, dpi=110)
 
 
 def draw(log: Log) -> Figure:
     _check_cycles(log)
     step = max(1, len(log.ticks) // MOST_POINTS)
     t, command = log.seconds[::step], log.ticks["command"][::step]
-    figure = Figure(figsize=(11, 11), layout="constrained")
-    rows: Any = figure.subplots(5, 1, sharex=True)
-    force, turning, velocity, offset, joints = rows
-    _three(force, t, command["wrench_tcp"][:, :3], "force on the tool [N]")
-    _three(turning, t, command["wrench_tcp"][:, 3:], "torque on the tool [Nm]")
-    _three(velocity, t, command["twist"][:, :3], "TCP velocity [m/s]")
-    _three(offset, t, 1e3 * command["offset"][:, :3], "stretch of the spring [mm]")
-    _joints(joints, log, t, command)
-    joints.set_xlabel("time [s]")
+    figure, rows = figures.panels((11, 11), len(ALONE) + 1, sharex=True)
+    for row, (label, values) in zip(rows, ALONE.items(), strict=False):
+        for name, curve, colour in zip(AXES, values(command).T, AXIS_COLOURS, strict=True):
+            row.plot(t, curve, linewidth=1.0, label=name, color=colour)
+        row.set_ylabel(label)
+    _joints(rows[-1], log, t, command)
+    rows[-1].set_xlabel("time [s]")
     for row in rows:
+        row.legend(loc="upper right", ncols=6, fontsize=8)
         _bands(row, log)
-        row.grid(alpha=0.3)
-        row.margins(x=0)
+    figures.over_time(rows)
     model, missing = log.about.get("model", ""), ", hatched: missing" if log.missing else ""
     figure.suptitle(f"{log.path.name}  {model}   (green: active, yellow: stopping, red: fault{missing})", fontsize=11)
     return figure
 
 
-def _three(row: Any, t: Any, values: Any, label: str) -> None:
-    for i, axis in enumerate(AXES):
-        row.plot(t, values[:, i], linewidth=1.0, label=axis, color=AXIS_COLOURS[i])
-    row.set_ylabel(label)
-    row.legend(loc="upper right", ncols=3, fontsize=8)
-
-
 def _joints(row: Any, log: Log, t: Any, command: Any) -> None:
     """Joint speeds as a share of what each joint may do, so that one picture has one limit."""
     limits = _joint_limits(log)
-    label = "joint speed / limit" if limits is not None else "joint speed [rad/s]"
     shares = command["qd"] / (limits if limits is not None else 1.0)
     for i in range(6):
         row.plot(t, shares[:, i], linewidth=1.0, label=f"joint {i + 1}", color=JOINT_COLOURS[i])
     if limits is not None and np.abs(shares).max() > 0.5:
         row.axhline(1.0, color="red", linestyle="--", linewidth=0.8)
         row.axhline(-1.0, color="red", linestyle="--", linewidth=0.8)
-    row.set_ylabel(label)
-    row.legend(loc="upper right", ncols=6, fontsize=8)
+    row.set_ylabel("joint speed / limit" if limits is not None else "joint speed [rad/s]")
 
 
 def _check_cycles(log: Log) -> None:
@@ -114,7 +97,7 @@ def compare(logs: Sequence[Log], path: str | Path) -> Path:
     """Draw recordings over each other to a file (the suffix chooses the format: .png, .svg, .pdf)."""
     if not 2 <= len(logs) <= len(COLOURS):
         raise LogError(f"{len(logs)} recordings: 2 to {len(COLOURS)} can be laid over each other")
-    return _save(draw_over(logs), path)
+    return figures.save(draw_over(logs), path, LogError, dpi=110)
 
 
 def draw_over(logs: Sequence[Log]) -> Figure:
@@ -143,9 +126,8 @@ def draw_over(logs: Sequence[Log]) -> Figure:
         _line(joints, log, (speeds / own if known else speeds).max(axis=1), colour)
     joints.set_ylabel("fastest joint / limit" if known else "fastest joint [rad/s]")
     joints.set_xlabel("time since the first cycle of each recording [s]")
+    figures.over_time(figure.axes)
     for panel in figure.axes:
-        panel.grid(alpha=0.3)
-        panel.margins(x=0)
         for log, colour in zip(logs, COLOURS, strict=False):
             for t in _faults(log):
                 panel.axvline(t, color=colour, linestyle=":", linewidth=1.2)

@@ -25,6 +25,7 @@ from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LogError
 from ur_admittance.recording.log import Log
+from ur_admittance.recording.messages import sent as recorded_as_sent
 
 
 @dataclass(frozen=True)
@@ -105,19 +106,14 @@ def _recompute(log: Log, other: NDArray[Any] | None) -> Replay:
         keyframe = log.states.get(i)
         if keyframe is not None and (other is None or not running):
             if running:
-                _merge(state_differences, _differences(state, keyframe.reshape(1)))
+                for name, value in _differences(state, keyframe.reshape(1)).items():
+                    state_differences[name] = max(state_differences.get(name, 0.0), value)
             state[0], command[0] = keyframe, log.ticks["command"][i]
             running = True
     differences = _differences(commands[recomputed], log.ticks["command"][recomputed])
     for name, part in (("q", sent[:, :6]), ("qd", sent[:, 6:])):
-        differences[f"sent.{name}"] = _largest(part[recomputed], sent_of(log, name)[recomputed])
+        differences[f"sent.{name}"] = _largest(part[recomputed], recorded_as_sent(log.ticks, name)[recomputed])
     return Replay(commands, sent, recomputed, differences, state_differences, other is not None, log.lacks)
-
-
-def sent_of(log: Log, name: str) -> NDArray[np.float64]:
-    """What was sent in each cycle (n, 6), as recorded. name: q or qd."""
-    loop, command = log.ticks["loop"], log.ticks["command"]
-    return np.where(loop["stages"][:, None] > 0, loop[f"{name}_sent"], command[name])
 
 
 def _params_finder(log: Log, other: NDArray[Any] | None, params: NDArray[Any]) -> Callable[[int], bool]:
@@ -157,8 +153,3 @@ def _largest(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
     with np.errstate(invalid="ignore"):
         gap = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
     return float(np.where(np.isnan(gap), np.inf, gap).max(initial=0.0))
-
-
-def _merge(into: dict[str, float], new_ones: dict[str, float]) -> None:
-    for name, value in new_ones.items():
-        into[name] = max(into.get(name, 0.0), value)

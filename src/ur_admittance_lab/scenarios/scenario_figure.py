@@ -2,11 +2,11 @@
 
 import textwrap
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
+from ur_admittance import figures
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import SimulationError
 from ur_admittance_lab.scenarios.outcome import Outcome
@@ -27,8 +27,7 @@ def draw(outcome: Outcome) -> Figure:
         "distance": (1e3 * (command["p_tcp"] - trace.command["p_tcp"][0]) @ axis, "measured"),
         "speed": (1e3 * command["twist"][:, :3] @ axis, "commanded"),
     }
-    figure = Figure(figsize=(9, 8), layout="constrained")
-    rows: Any = figure.subplots(3, 1, sharex=True)
+    figure, rows = figures.panels((9, 8), len(PANELS), sharex=True)
     for row, (panel, label) in zip(rows, PANELS.items(), strict=True):
         y, name = measured[panel]
         if panel == "force" and np.abs(trace.contact).max() > TOUCH:
@@ -38,12 +37,11 @@ def draw(outcome: Outcome) -> Figure:
         for curve, colour in zip(beside, BESIDE, strict=False):
             row.plot(curve.t, curve.y, "--", color=colour, linewidth=1.2, label=curve.label)
         row.set_ylabel(label)
-        row.grid(alpha=0.3)
         row.legend(loc="upper right", fontsize=8)
-        row.margins(x=0)
         faulty = t[command["mode"] == Mode.FAULT]
         if len(faulty):
             row.axvspan(faulty[0], faulty[-1], color=FAULT_COLOUR, zorder=0)
+    figures.over_time(rows)
     rows[-1].set_xlabel("time [s]")
     direction = " ".join(f"{value:g}" for value in np.round(axis, 3))
     notes = "\n".join(textwrap.fill(line, 110) for line in [*outcome.story, *(f"stopped: {s}" for s in outcome.stops)])
@@ -52,8 +50,4 @@ def draw(outcome: Outcome) -> Figure:
 
 
 def save(outcome: Outcome, path: Path) -> None:
-    """Write the picture; the suffix chooses the format (.png, .svg, .pdf)."""
-    try:
-        draw(outcome).savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise SimulationError(f"the figure {path} cannot be written: {error}.") from None
+    figures.save(draw(outcome), path, SimulationError)

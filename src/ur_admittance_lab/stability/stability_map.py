@@ -6,6 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ur_admittance import figures
 from ur_admittance.analysis.axis_loop import Loop
 from ur_admittance.analysis.compliance import edge_of_stability
 from ur_admittance.errors import SimulationError
@@ -30,8 +31,7 @@ def boundaries(loop: Loop, damping: Array = DAMPING) -> tuple[Array, Array]:
 def draw(loop: Loop, title: str, mark: float | None = None) -> Figure:
     """`mark`: a stiffness [N/m] to be marked at the loop's own damping."""
     stable, safe = boundaries(loop)
-    figure = Figure(figsize=(8, 6), layout="constrained")
-    ax = figure.subplots()
+    figure, ax = figures.panels((8, 6))
     ax.fill_between(DAMPING, stable, STIFF, color=BOUNCE_COLOUR, label="bounces")
     ax.fill_between(DAMPING, safe, stable, color=STABLE_COLOUR, label="dies down, rings")
     ax.fill_between(DAMPING, SOFT, safe, color=SAFE_COLOUR, label="safe: half the damping would be enough")
@@ -57,8 +57,4 @@ def draw(loop: Loop, title: str, mark: float | None = None) -> Figure:
 
 
 def save(loop: Loop, title: str, path: Path, mark: float | None = None) -> None:
-    """Write the picture; the suffix chooses the format (.png, .svg, .pdf)."""
-    try:
-        draw(loop, title, mark).savefig(path, dpi=120)
-    except (OSError, ValueError) as error:
-        raise SimulationError(f"the figure {path} cannot be written: {error}.") from None
+    figures.save(draw(loop, title, mark), path, SimulationError)

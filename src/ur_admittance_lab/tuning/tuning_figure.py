@@ -1,15 +1,14 @@
 """The report in one picture: cost against the rivals, where it is lost, the worst case, the margin of the damping."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure as Picture
 from numpy.typing import NDArray
 
+from ur_admittance import figures
 from ur_admittance.analysis.axis_loop import Arm, loop_of
-from ur_admittance.errors import SimulationError
 from ur_admittance.params import Parameters
 from ur_admittance_lab.episodes import Trace
 from ur_admittance_lab.stability import minimum_damping
@@ -33,8 +32,7 @@ def colours(names: list[str]) -> dict[str, str]:
 
 def draw(result: Result, worst: Mapping[str, Trace]) -> Picture:
     """`worst`: traces of the worst fresh case of the tuned parameters, by the name of who ran it."""
-    picture = Picture(figsize=(11, 8), layout="constrained")
-    axes: Any = picture.subplots(2, 2)
+    picture, axes = figures.panels((11, 8), 2, 2)
     paint = colours([rival.name for rival in result.contest])
     _costs(axes[0, 0], result, paint)
     _where(axes[0, 1], result, paint)
@@ -136,10 +134,3 @@ def stiffest_arm(task: Task, seed: int) -> Arm:
 
 def _width(name: str) -> float:
     return 2.2 if name == "tuned" else 1.2
-
-
-def save(picture: Picture, path: Path) -> None:
-    try:
-        picture.savefig(path, dpi=130)
-    except OSError as error:
-        raise SimulationError(f"the figure {path} cannot be written: {error}.") from None

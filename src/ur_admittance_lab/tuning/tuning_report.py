@@ -3,12 +3,13 @@
 import json
 from pathlib import Path
 
-from ur_admittance.errors import ParameterError
+from ur_admittance import figures
+from ur_admittance.errors import ParameterError, SimulationError
 from ur_admittance_lab.episodes import Trace, simulate
 from ur_admittance_lab.episodes.record_case import record_case
 from ur_admittance_lab.tuning.certificate import percent_up
 from ur_admittance_lab.tuning.task import FRESH, with_parameters
-from ur_admittance_lab.tuning.tuning_figure import draw, save
+from ur_admittance_lab.tuning.tuning_figure import draw
 from ur_admittance_lab.tuning.tuning_result import Result, Rival, write_text
 
 
@@ -20,7 +21,7 @@ def write_report(result: Result, folder: Path) -> list[Path]:
     paths = {name: folder / name for name in ("report.md", "summary.json", "figure.png", "worst_case.mcap")}
     write_text(paths["summary.json"], json.dumps(result.summary(), indent=2) + "\n")
     write_text(paths["report.md"], markdown(result))
-    save(draw(result, worst_traces(result)), paths["figure.png"])
+    figures.save(draw(result, worst_traces(result)), paths["figure.png"], SimulationError, dpi=130)
     case = result.task.case(result.seed, FRESH, result.certificate.worst_case)
     record_case(with_parameters(case, result.found.parameters), paths["worst_case.mcap"])
     return list(paths.values())

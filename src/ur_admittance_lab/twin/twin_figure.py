@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from ur_admittance import figures
 from ur_admittance.errors import CalibrationError
 from ur_admittance.robots.simulated import FtSensor, Servo, World
 from ur_admittance_lab.twin.found import Finding, Stretch
@@ -110,8 +111,6 @@ def draw(twin: Twin, comparison: Comparison) -> Figure:
             inside = inside[:: max(1, len(inside) // MOST_POINTS)]
             for name, style in STYLES.items():
                 ax.plot(comparison.t[inside], factor * curves[name][inside, i], label=name, **style)
-            ax.grid(alpha=0.3)
-            ax.margins(x=0)
             if c == 0:
                 ax.axvspan(begin, begin + CLOSE_UP, color="#fff2cc", linewidth=0, zorder=0)
                 ax.set_ylabel(label)
@@ -119,6 +118,7 @@ def draw(twin: Twin, comparison: Comparison) -> Figure:
                 ax.set_title(("measured minus commanded position of the TCP", "close-up")[c], fontsize=10)
             if r == 3:
                 ax.set_xlabel("time [s]")
+    figures.over_time(figure.axes)
     figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower left", ncols=3, fontsize=9)
     _table(figure.add_subplot(grid[:, 2]), twin, comparison)
     figure.suptitle(f"Twin of a {twin.robot}, from {', '.join(twin.logs)}", fontsize=12)
@@ -172,8 +172,4 @@ def shown(row: Finding, factor: float) -> str:
 
 
 def save(twin: Twin, comparison: Comparison, path: Path) -> None:
-    """Write the picture; the suffix chooses the format (.png, .svg, .pdf)."""
-    try:
-        draw(twin, comparison).savefig(path, dpi=110)
-    except (OSError, ValueError) as error:
-        raise CalibrationError(f"the figure {path} cannot be written: {error}.") from None
+    figures.save(draw(twin, comparison), path, CalibrationError, dpi=110)
