@@ -123,9 +123,9 @@ def code_of(kind: Any) -> str:
         return f"={kind.literal_value}"
     if isinstance(kind, types.NestedArray):
         return "x".join(str(size) for size in kind.shape)
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(kind, types.Tuple | types.UniTuple | types.NamedTuple):
         name = kind.instance_class.__name__ if hasattr(kind, "instance_class") else ""
-        return f"{name}({','.join(code_of(kind[i]) for i in range(len(kind)))})"
+        return f"{name}({','.join(code_of(inner) for inner in kind.types)})"
     of_records = isinstance(kind, types.Array) and isinstance(kind.dtype, types.Record)
     for name, record in record_types().items():
         if record == (kind.dtype if of_records else kind):
