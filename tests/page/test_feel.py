@@ -17,7 +17,7 @@ from ur_admittance.page.surroundings import SITUATIONS, changes_of
 from ur_admittance.params import Parameters
 from ur_admittance.params.own_motion import own_motion_of
 from ur_admittance.params.table import rows
-from ur_admittance.runtime.telemetry.telemetry_writer import TELEMETRY
+from ur_admittance.runtime.telemetry import TELEMETRY
 
 
 def test_the_words_say_what_the_law_does():

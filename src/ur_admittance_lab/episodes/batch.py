@@ -133,12 +133,12 @@ def run_case(case: Case) -> Trace:
     world = case.world()
     params, states = sets[:1].copy(), new(STATE)
     arms = new_arm(world.model, period, "position")
-    samples, commands = new(SAMPLE, len(rows)), new(COMMAND, len(rows))
-    contacts, hands = np.zeros((len(rows), 6)), np.zeros((len(rows), 6))
-    noise = world.noise(len(rows))
-    done = play(rows, sets, params, states, arms, samples, commands, contacts, hands, noise, world.engine(period))
-    parts = (samples[:done], commands[:done], contacts[:done], hands[:done])
-    return Trace(*parts, period, case.parameters, diverged=done < len(rows))
+    n = len(rows)
+    trace = (new(SAMPLE, n), new(COMMAND, n), np.zeros((n, 6)), np.zeros((n, 6)))
+    noise = world.noise(n)
+    done = play(rows, sets, (params, states, arms), trace, noise, world.engine(period))
+    samples, commands, contacts, hands = (part[:done] for part in trace)
+    return Trace(samples, commands, contacts, hands, period, case.parameters, diverged=done < n)
 
 
 def parameter_sets(case: Case) -> tuple[Any, Any]:

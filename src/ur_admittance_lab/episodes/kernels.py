@@ -80,8 +80,9 @@ def prepare(plant, arm, row, model, data, views):
 
 
 @kernel
-def react(plant, arm, p, s, row, u, c, h, views, contact, hand_wrench):
+def react(plant, arm, p, s, row, u, c, engine):
     """The rest of the cycle: read, tick, write."""
+    _, _, _, _, h, _, _, views = engine
     stamp_ns = np.int64(np.rint(plant.steps * h * 1e9))
     box.fill(arm, views[0], views[1], plant.wrench, stamp_ns, arm.period, 0.0, u)
     u.request = row.request
@@ -92,8 +93,6 @@ def react(plant, arm, p, s, row, u, c, h, views, contact, hand_wrench):
         box.take(arm, views[1], c.qd)
     else:
         box.take(arm, views[1], c.q)
-    contact[:] = plant.contact
-    hand_wrench[:] = plant.hand_wrench
 
 
 @kernel
@@ -108,12 +107,14 @@ def change_parameters(p, revision):
 
 
 @kernel
-def play(rows, sets, params, states, arms, samples, commands, contacts, hands, noise, engine):
+def play(rows, sets, players, trace, noise, engine):
     """Cycle after cycle; returns how many were done: fewer than rows when the simulation diverged.
 
-    rows: (n,) ROW. sets: (m,) PARAMS; params: (1,) the set in force. samples, commands (n,), contacts, hands (n, 6): of
-    every cycle. noise: (n, 12). engine: as ``plant.advance``."""
-    model, data, plants, _, h, _, _, views = engine
+    rows: (n,) ROW. sets: (m,) PARAMS. players: (1,) each, PARAMS in force, STATE, ARM. trace: what every cycle gave,
+    SAMPLE and COMMAND (n,), contact and hand (n, 6). noise: (n, 12). engine: as ``plant.advance``."""
+    params, states, arms = players
+    samples, commands, contacts, hands = trace
+    model, data, plants, _, _, _, _, views = engine
     target = vec6()
     in_force = 0
     revision = params[0].revision
@@ -131,5 +132,7 @@ def play(rows, sets, params, states, arms, samples, commands, contacts, hands, n
             if not advance(engine, target, noise[k]):
                 return k
         react(record(plants, 0), record(arms, 0), record(params, 0), record(states, 0), record(rows, k),
-              record(samples, k), record(commands, k), h, views, contacts[k], hands[k])  # fmt: skip
+              record(samples, k), record(commands, k), engine)  # fmt: skip
+        contacts[k] = plants[0].contact
+        hands[k] = plants[0].hand_wrench
     return rows.size
