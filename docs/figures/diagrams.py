@@ -77,11 +77,11 @@ def one_tick() -> Figure:
     figure, axes = canvas(9.6, 4.9)
     steps = (
         ("0  check", "period, finite,\nrecent enough,\nrobot healthy?", "checks.py", "yellow"),
-        ("1  wrench", "- bias - weight\nlow-pass, to the TCP,\nsoft deadband", "wrench.py", "green"),
-        ("2  law", "M a + D v + K x\n= F_ext - F_des\nper axis, exact", "law.py, admittance.py", "green"),
-        ("3  bounds", "joints, walls, edge\nof the reach: braking\ndistance for each", "bounds.py", "green"),
-        ("4  joints", "J qd = V inside all\nbounds: slide, then\nslow down", "choose.py", "green"),
-        ("5  output", "q = last q + qd dt\nmode, status, limits", "tick.py", "green"),
+        ("1  wrench", "one of two sensors\n- bias - weight\nlow-pass, to the TCP", "wrench/", "green"),
+        ("2  law", "soft deadband\nM a + D v + K x\n= F_ext - F_des", "law/, contact/", "green"),
+        ("3  bounds", "joints, walls, edge\nof the reach: braking\ndistance for each", "limits/", "green"),
+        ("4  joints", "J qd = V inside all\nbounds: slide, then\nslow down", "limits/choose.py", "green"),
+        ("5, 6  output", "q = last q + qd dt\nnear the arm, no jump\nmode, status, limits", "motion/", "green"),
     )
     w, h, gap, y = 1.38, 1.35, 0.18, 2.25
     for i, (title, text, file, colour) in enumerate(steps):
@@ -174,7 +174,7 @@ WHAT = {
     "model": ("which robot", "blue"),
     "first_start": ("the kernels compiled once, in parallel", "blue"),
     "core": ("the maths: numpy and numba only", "green"),
-    "bounds": ("ranges", "green"),
+    "figures": ("drawing", "green"),
     "front_door": ("names", "green"),
     "given": ("arguments", "green"),
     "outputs": ("files", "green"),

@@ -21,7 +21,14 @@ PLACES = (
 TEXTS = sorted(
     {path for place in PLACES for path in ROOT.glob(place)} - {ROOT / "CHANGELOG.md"}
 )  # it names what is gone
+NAMES = {
+    path.name
+    for folder in ("src", "tests", "docs", "benchmarks", "examples", "scripts", "ros2")
+    for path in (ROOT / folder).rglob("*.py")
+}
+NAMES |= {"hatch_build.py", "example_plotting.py", "example_control_loop.py"}  # the last two are Universal Robots'
 FILE = re.compile(r"(?<![\w/.*<{-])((?:[\w-]+/)+[\w.-]+\.(?:py|json|toml))\b")
+BARE = re.compile(r"(?<![\w/.*<{-])([a-z]\w*\.py)\b")  # of a module
 SCRIPT = re.compile(r"\bpython ((?:docs|benchmarks|examples|scripts)/[\w./-]+)")
 MODULE = re.compile(r"(?<![\w./])(ur_admittance(?:_lab)?(?:\.[A-Za-z_]\w*)+)")
 
@@ -57,6 +64,7 @@ def names_something(dotted: str) -> bool:
 def missing(text: str) -> list[str]:
     return [
         *(path for path in FILE.findall(text) if not exists(path)),
+        *(name for name in BARE.findall(text) if name not in NAMES),
         *(path for path in SCRIPT.findall(text) if not (ROOT / path).exists()),
         *(dotted for dotted in MODULE.findall(text) if not names_something(dotted)),
     ]
@@ -67,8 +75,10 @@ def test_files_and_modules_that_a_text_names_exist():
 
 
 def test_a_file_or_module_that_does_not_exist_is_noticed():
-    text = "see `core/tock.py`, `ur_admittance.core.tock` and ur_admittance.core.tick.tock; python docs/nothing"
-    assert len(missing(text)) == 4
+    text = (
+        "see `core/tock.py`, tock.py, `ur_admittance.core.tock` and ur_admittance.core.tick.tock; python docs/nothing"
+    )
+    assert len(missing(text)) == 5
 
 
 def test_every_guarantee_names_tests_and_they_exist():

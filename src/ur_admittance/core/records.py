@@ -238,7 +238,7 @@ STATE = np.dtype(
     [
         ("mode", I),  # Mode
         ("status", I),  # Status
-        ("evidence", F, 5),  # the value that was out of bounds, the bound; of a hit: contact.explain_hit
+        ("evidence", F, 5),  # the value that was out of bounds, the bound; of a hit: contact/stabilise.py
         ("ticks", I),  # since the record was made
         ("stamp_ns", I),  # of the last sample
         ("has_command", I),  # 0 until the first valid tick has latched q_command
@@ -306,7 +306,7 @@ STATE = np.dtype(
         ("rest_time", F),  # of standstill without compliance, over which the next one is the mean [s]
         ("rest_wrench", F, 6),  # about the TCP, base axes [N, Nm]
         ("rest_evidence", F, 2),  # of the doubt: value and bound [N, Nm]
-        ("pressed", F, 2),  # what is left of the load at an activation after a fault [N, Nm]: wrench.deadband
+        ("pressed", F, 2),  # what is left of the load at an activation after a fault [N, Nm]: wrench/condition.py
         # distances: core/limits/obstacles.py
         ("near_q", F, 6),  # joint angles at which they were measured last [rad]
         ("near_room", F),  # smallest distance there beyond the clearance, or less [m]
@@ -331,8 +331,8 @@ COMMAND = np.dtype(
         ("hindrance", I),  # in a fault, the Status that keeps it from its reset; OK: nothing does
         ("hindrance_evidence", F, 2),
         ("limits", I),  # Limit flags
-        ("q", F, 6),  # to be sent [rad]
-        ("qd", F, 6),  # to be sent [rad/s]
+        ("q", F, 6),  # to be sent, unless stages behind the law change it [rad]
+        ("qd", F, 6),  # the same [rad/s]
         ("twist", F, 6),  # TCP velocity that the joint velocities produce, base axes [m/s, rad/s]
         ("pose_error", F, 6),  # commanded minus measured, base axes [m, rad]
         ("wrench_sensor", F, 6),  # compensated and filtered, sensor frame
@@ -344,7 +344,7 @@ COMMAND = np.dtype(
         ("R_ref", F, (3, 3)),
         ("offset", F, 6),  # base axes
         ("rate", F, 6),  # base axes
-        ("scale", F),  # fraction of the twist that the joint bounds allow, 0..1
+        ("scale", F),  # fraction of the twist that the limits leave, 0..1
         ("sigma_min", F),  # smallest singular value of the Jacobian
         ("engagement", F),  # 0..1
         ("contact", I, 6),  # control axes: 1 where something is touched

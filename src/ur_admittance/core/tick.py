@@ -1,10 +1,11 @@
 """READ FIRST. One cycle of the controller, 500 times a second.
 
-    0 check the sample, change the mode            checks.py, modes.py, memory.py, wrench/rest.py
-      parameters that have changed take over       adopt.py
+    0 references that were not renewed end         law/led.py
       one reading, of one force sensor or of two   wrench/fusion.py
-      references that were not renewed end         law/led.py
-    1 condition the wrench                         wrench/condition.py
+      check the sample                             checks.py, memory.py
+      parameters that have changed take over       adopt.py
+    1 condition the wrench                         wrench/condition.py, wrench/rest.py
+      change the mode                              modes.py
     2 from the wrench to a twist                   law/twist.py, law/ramps.py
       2.1 normal of the surface that is touched    contact/surface.py
       2.2 axes in which the law acts               law/control_axes.py
@@ -20,8 +21,8 @@
     The command waits for an arm that does not follow it (motion/following.py).
     6 what is sent: near the arm, near the last    motion/sending.py
 
-The folders stand in the order of the data: motion, limits, law, contact, wrench; each imports only those after it
-(a contract in pyproject.toml).
+Data flows wrench -> contact -> law -> limits -> motion; each folder imports only those before it (a contract in
+pyproject.toml).
 
 p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, no exceptions: the same records in give
 the same bits out.

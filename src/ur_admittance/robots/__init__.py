@@ -1,4 +1,6 @@
-"""Arms that are not simulated: a UR through RTDE, an arm behind ROS 2 topics, and one that costs nothing."""
+"""Arms: simulated, a UR through RTDE, one behind ROS 2 topics. Each form is a folder with its Robot and its clock:
+simulated_robot.py, rtde_robot.py, ros_robot.py. drive.py is `ua.run`, operate.py a loop in real time with all around
+it."""
 
 ROBOT_MODES = {  # of a UR, as RTDE, its dashboard and its ROS driver give them
     -1: "NO_CONTROLLER",

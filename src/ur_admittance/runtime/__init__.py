@@ -1,1 +1,1 @@
-"""Time and processes: the control loop, what others see of it, what they may ask of it, and its recordings."""
+"""Time and processes: the control loop, what others see of it, and what they may ask of it."""

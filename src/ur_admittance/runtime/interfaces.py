@@ -48,7 +48,7 @@ class Controller(Protocol):
     def set_target_pose(self, position: NDArray[np.float64], rotation: NDArray[np.float64]) -> None: ...
 
 
-MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched (spec: 0 < dt <= 0.1)
+MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without being watched
 
 LOOP = np.dtype(
     [

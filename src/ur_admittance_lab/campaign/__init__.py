@@ -1,12 +1,12 @@
 """Random episodes by the thousand, each checked for what must always hold.
 
-episode.py     one episode: a case of the simulation and what is promised about it
-draw.py        random robots, poses, devices, parameters
-draft.py       an episode while it is being drawn
-families.py    kinds of episodes in free space; touching.py: those with surfaces and hands
-view.py        a trace as the checks read it
-checks.py      limits, rest, oscillation; status.py: faults and modes
-run.py         batches, findings, summary
+campaign_episode.py  one episode: a case of the simulation and what is promised about it
+draw.py              random robots, poses, devices, parameters
+draft.py             an episode while it is being drawn
+families.py          kinds of episodes in free space; touching_families.py: those with surfaces and hands
+view.py              a trace as the checks read it
+motion_checks.py     limits, rest, oscillation; status_checks.py: faults and modes
+run_campaign.py      batches, findings, summary
 """
 
 from ur_admittance_lab.campaign.campaign_episode import Episode

@@ -1,7 +1,7 @@
 """sim_node: the strict double of UR's ROS 2 driver, with a simulated arm under it.
 
-Topics, services, names and rules are those of the driver of one distribution (parameter `driver`): states.py,
-commands.py, status.py say which, and from which source each rule is; generations.py has what differs.
+Topics, services, names and rules are those of the driver of one distribution (parameter `driver`): driver_states.py,
+driver_commands.py, mode_topics.py say which, and from which source each rule is; generations.py has what differs.
 
 its own     /robot_description (latched; robot_state_publisher's with the driver), /clock if asked
 takes       ~/hand (WrenchStamped: a hand at the TCP, base axes, for as long as it is renewed)

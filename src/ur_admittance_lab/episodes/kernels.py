@@ -10,8 +10,8 @@ import numpy as np
 from ur_admittance.core.compile import kernel, record, vec6
 from ur_admittance.core.records import Status
 from ur_admittance.core.tick import tick_one
+from ur_admittance.robots.simulated.kernels import controller_box as box
 from ur_admittance.robots.simulated.kernels import holding as hand
-from ur_admittance.robots.simulated.kernels import servos as box
 from ur_admittance.robots.simulated.kernels.plant import advance, mj_kinematics
 
 F = np.float64

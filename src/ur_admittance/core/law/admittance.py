@@ -13,10 +13,9 @@ RK4 = int(Integrator.RK4)
 
 AT_REST = 1e-4  # [m/s, rad/s] an axis that coasts stops here: within a tick that is 0.05 m/s2
 SOFT = 1e-8  # K dt^2 / M below which the rest point f / K is too far away to keep all digits of x
-FAST = (
-    0.5  # D dt / M and sqrt(K / M) dt above which a step is solved exactly whatever integrator was chosen: at 1 Euler
-)
-# begins to rattle, at 2.8 RK4 diverges; up to 0.5 RK4 is exact to 3e-4 of the change
+# D dt / M and sqrt(K / M) dt above which a step is solved exactly whatever integrator was chosen: at 1 Euler begins to
+# rattle, at 2.8 RK4 diverges; up to 0.5 RK4 is exact to 3e-4 of the change.
+FAST = 0.5
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""2  References that are streamed end unless they are renewed: a client that has died must not keep the arm moving."""
+"""0  References that are streamed end unless they are renewed: a client that has died must not keep the arm moving."""
 
 from ur_admittance.core.compile import kernel
 

@@ -24,7 +24,7 @@ def ramp_parameters(p, s, u, dt):
         s.ramp = min(1.0, s.ramp + dt / p.engagement_time) if p.engagement_time > 0.0 else 1.0
         share = (s.ramp - before) / (1.0 - before)  # of what is left
         for i in range(6):
-            s.tracking_gain[i] += share * min(0.0, p.tracking_gain[i] - s.tracking_gain[i])  # rises: adopt.track
+            s.tracking_gain[i] += share * min(0.0, p.tracking_gain[i] - s.tracking_gain[i])  # rises: track
             s.mass[i] = s.mass_from[i] + s.ramp * (p.mass[i] - s.mass_from[i])
             s.damping[i] = s.damping_from[i] + s.ramp * (p.damping[i] - s.damping_from[i])
             s.stiffness[i] = s.stiffness_from[i] + s.ramp * (p.stiffness[i] - s.stiffness_from[i])

@@ -45,8 +45,8 @@ def limit_norm(v, v_prev, cap, a_dt):
 
 @kernel
 def shape(p, s, V, caps, dt):
-    """What is wanted, within the norms of the tool's acceleration and speed; its direction is kept. Returns Limit
-    flags."""
+    """What is wanted, within the norms of the tool's acceleration (from the last twist towards it) and speed (along
+    it). Returns Limit flags."""
     flags = 0
     for part in range(2):
         v, v_prev = V[3 * part : 3 * part + 3], s.twist[3 * part : 3 * part + 3]

@@ -1,1 +1,1 @@
-"""Stopping, backing out of a contact, and an arm that lags behind its command."""
+"""Stopping, backing out of a contact, an arm that lags behind its command, and what is sent."""

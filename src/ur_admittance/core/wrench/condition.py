@@ -1,7 +1,8 @@
 """1  Raw sensor wrench -> what the environment does to the tool, about the TCP.
 
 w = sign raw - bias - [W; c x W] + m [a; c x a]     W: weight, a: acceleration of the tool, sensor axes
-w -> low-pass -> moved to the TCP -> control axes -> soft deadband
+w -> low-pass -> moved to the TCP -> control axes -> soft deadband      (the last two in law/twist.py: contact is
+                                                                         observed before the deadband)
 
 The tick subtracts zeros in this file only: SAMPLE has what the sensors report, PARAMS the bias of each.
 """

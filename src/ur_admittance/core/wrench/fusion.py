@@ -1,4 +1,4 @@
-"""1  The reading of this cycle, STATE["reading"]: of one force sensor as it is, or of two.
+"""0  The reading of this cycle, STATE["reading"]: of one force sensor as it is, or of two.
 
 Both readings without bias and weight, in the axes of the first sensor and about its origin: e1, e2.
 

@@ -113,7 +113,7 @@ class RosRobot(Robot):
         self._fields: SampleFields | None = None
         self._command: Any = None
         self._sent_q, self._sent_qd = np.zeros(6), np.zeros(6)
-        self._sent = self._commanded = False  # commands have been sent; one may be, by the last sample
+        self._sent = self._commanded = False  # commands have been sent; the last sample allows one
         self._now = self._sent_s = 0.0  # [s] of the last sample and of the last command, by the clock of the drive
 
     # -- the protocol -------------------------------------------------------------------------------------------
@@ -312,7 +312,7 @@ class RosRobot(Robot):
 
 
 def missing_packages(wanted: Sequence[str] = tuple(WITHOUT)) -> list[str]:
-    """One sentence for each that is not installed ."""
+    """One sentence for each that is not installed."""
     distribution = os.environ.get("ROS_DISTRO") or "$ROS_DISTRO"
     return [
         f"{name} is not installed: {WITHOUT[name]}; with a ROS installation: "

@@ -40,7 +40,7 @@ def run_real(
 ) -> LoopReport:
     """Run until a signal comes. accept: as drive_rtde; ask: called before the arm may comply, once it was seen at rest
     without a doubt; may raise. measure: find the response time first, by a swing of 1.5 mm; connection: as open_rtde;
-    say: receives what the robot answered; options as apps.operate."""
+    say: receives what the robot answered; options as robots.operate."""
     say = options.get("say", lambda text: None)
     arm = robot_model(model)
     device = open_rtde(host, arm, **{"rt_priority": COMMAND_PRIORITY} | dict(connection or {}))
@@ -80,7 +80,7 @@ def drive_rtde(
     on_tick: OnTick | None = None,
     **options: Any,
 ) -> LoopReport:
-    """The robot is connected, the controller configured; the robot sets the pace. Options as apps.operate.operate.
+    """The robot is connected, the controller configured; the robot sets the pace. Options as robots.operate.operate.
 
     activate: comply, once the arm was seen at rest and nothing is doubtful; accept: doubts that somebody has looked at:
     `load` (a force at rest that nothing explains), `geometry` (our tool pose is not the robot's)."""

@@ -21,7 +21,7 @@ from ur_admittance.core.records import SAMPLE, STOPPED, Status, new
 from ur_admittance.core.views import vector, whole
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel, robot_model
-from ur_admittance.robots.simulated.kernels import servos as kernels
+from ur_admittance.robots.simulated.kernels import controller_box as kernels
 from ur_admittance.robots.simulated.second import SensorFault
 from ur_admittance.robots.simulated.world import World
 from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock

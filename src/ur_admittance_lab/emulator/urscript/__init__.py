@@ -17,10 +17,10 @@ float, a list is copied when it changes, the handle 0 is a thread that was never
 A long program is compiled over several cycles. A thread that uses no time may make 2000 turns of short loops in a
 cycle, fewer of long ones.
 
-    text.py         tokens; programs in a stream of bytes; the error
-    expressions.py  expressions as nodes of Python's syntax tree
-    statements.py   statements, functions, the whole program; compiled by Python
-    values.py       values and operators; what a function accepts
+    text.py           tokens; programs in a stream of bytes; the error
+    expressions.py    expressions as nodes of Python's syntax tree
+    statements.py     statements, functions, the whole program; compiled by Python
+    script_values.py  values and operators; what a function accepts
     motion_functions.py, socket_functions.py, functions.py    the built-in functions
-    run.py          threads, the time a program may use; one control cycle
+    interpreter.py    threads, the time a program may use; one control cycle
 """

@@ -1,1 +1,1 @@
-"""The simulated world in compiled code: plant.py, hand.py, arm.py (its controller box), episode.py."""
+"""The simulated arm in compiled code: plant.py (servos, physics, sensor), controller_box.py, holding.py (a hand)."""

@@ -26,7 +26,7 @@ ARM = np.dtype(
         ("braking", F, 6),  # joint speeds while it brakes by itself [rad/s]
         ("external_status", I),  # what the box reports: a Status, 0: nothing
         # faults
-        ("fault", I),  # the one of a script that is in force: episode.py
+        ("fault", I),  # the one of a script that is in force (ur_admittance_lab.episodes)
         ("wrench_lost", I),
         ("joints_lost", I),
         ("frozen", I),
