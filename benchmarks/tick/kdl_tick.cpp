@@ -325,17 +325,22 @@ class Controller {
     return room > k_.far + 2.0 * speed * (time / k_.planned + 1.0 / k_.near_rate);
   }
 
-  double towards_wall(double room, double now, double time, double dt) const {
-    return std::max(stoppable_speed(room, now, time, dt), now - p_.max_acceleration[0] * dt);
+  // mean: speed until the motion would stop; it differs because the straight line of the joints is a curve of the tool.
+  double towards_wall(double room, double now, double mean, double time, double dt) const {
+    const double least = -k_.near_rate * std::max(room, 0.0);
+    const double curved = std::max(stoppable_speed(room, mean, time, dt) - (mean - now), least);
+    return std::max(std::min(stoppable_speed(room, now, time, dt), curved), now - p_.max_acceleration[0] * dt);
   }
 
   void put_walls(const Vector6& now, double time, double dt, Rows& rows) {
     if (far_from_walls(time)) return;
+    const Matrix6 J = jacobian_at(q_command + 0.5 * (0.5 * time / k_.planned + dt) * qd_command);
+    const Vector3 mean = J.topRows<3>() * qd_command;
     for (int i = 0; i < 3; ++i) {
       const double up = p_.workspace_max[i] - std::max(p_middle_[i], p_tcp_[i]);
       const double down = std::min(p_middle_[i], p_tcp_[i]) - p_.workspace_min[i];
-      rows.put(J_.row(i).transpose(), towards_wall(up, now[i], time, dt));
-      rows.put(-J_.row(i).transpose(), towards_wall(down, -now[i], time, dt));
+      rows.put(J_.row(i).transpose(), towards_wall(up, now[i], mean[i], time, dt));
+      rows.put(-J_.row(i).transpose(), towards_wall(down, -now[i], -mean[i], time, dt));
     }
   }
 

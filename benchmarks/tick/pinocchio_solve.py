@@ -103,8 +103,14 @@ class Solve:
         speed = np.abs(m.qd) @ np.linalg.norm(J[LINEAR], axis=0)
         if min(above.min(), below.min()) > k.FAR + 2.0 * speed * (m.time / k.PLANNED + 1.0 / k.NEAR_RATE):
             return np.zeros((0, 6)), np.zeros(0)
+        ahead = self.kinematics(m.q + 0.5 * (0.5 * m.time / k.PLANNED + dt) * m.qd)[1]
         room, now = np.concatenate([above, below]), np.concatenate([m.now[LINEAR], -m.now[LINEAR]])
-        bound = np.maximum(self.stoppable_speed(room, now, m.time, dt), now - p.max_acceleration[0] * dt)
+        mean = ahead[LINEAR] @ m.qd
+        mean = np.concatenate([mean, -mean])
+        least = -k.NEAR_RATE * np.maximum(room, 0.0)
+        curved = np.maximum(self.stoppable_speed(room, mean, m.time, dt) - (mean - now), least)
+        bound = np.minimum(self.stoppable_speed(room, now, m.time, dt), curved)
+        bound = np.maximum(bound, now - p.max_acceleration[0] * dt)
         return of_length_one(np.vstack([J[LINEAR], -J[LINEAR]]), bound)
 
     def damped_factor(self, J: Array) -> tuple[Array, float]:

@@ -9,6 +9,7 @@ from ur_admittance.core.limits.every_limit import GATES, LIMITS, put_gates
 from ur_admittance.core.motion.stopping import curved_keep
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, new
 from ur_admittance.core.tick import tick
+from ur_admittance.model import robot_model
 
 X, Y, Z = np.eye(6)[:3]
 LIGHT = {"admittance.mass": [2.0] * 3 + [0.2] * 3}
@@ -96,6 +97,38 @@ def test_no_wall_is_crossed_whatever_the_hand_does(ideal_arm, sweep, record_prop
     record_property("share of the acceleration", float(hardest / 5.0))
     assert deepest < 1e-4
     assert hardest <= 5.0 * (1 + 1e-6)
+
+
+# Where the joints bend the path of the tool most: without an allowance for that, 5 to 78 mm behind the wall.
+@pytest.mark.parametrize("seed", [79, 178, 528, 545, 1098, *range(2000, 2010)])
+def test_a_stop_at_any_moment_beside_a_wall_stays_inside(ideal_arm, seed):
+    rng = np.random.default_rng(seed)
+    robot = str(rng.choice(["ur5e", "ur10e", "ur3e"]))
+    q = np.array(robot_model(robot).home) + rng.uniform(-0.9, 0.9, 6)
+    limits = {
+        "max_linear_velocity": float(rng.choice([0.5, 1.0, 1.5])),
+        "max_angular_velocity": float(rng.choice([1.0, 2.0])),
+        "max_linear_acceleration": float(rng.choice([0.5, 1.0, 2.0, 5.0])),
+        "joint_limits.acceleration": [float(rng.choice([2.0, 5.0, 20.0]))] * 6,
+        "admittance.mass": [2.0] * 3 + [0.2] * 3,
+        "admittance.damping": [10.0] * 3 + [0.5] * 3,
+        "collision.enabled": False,
+        "tool.tcp": [0.0, 0.0, float(rng.choice([0.0, 0.15, 0.4])), 0.0, 0.0, 0.0],
+    }
+    start = ideal_arm(robot, q=q, **limits).pose()[1]
+    axis, side, gap = int(rng.integers(3)), int(rng.choice([-1, 1])), float(rng.choice([0.003, 0.02, 0.08]))
+    wall = start[axis] + side * gap
+    box = [float("nan")] * 3
+    box[axis] = float(wall)
+    arm = ideal_arm(robot, q=q, **limits, **{"workspace.max" if side > 0 else "workspace.min": box})
+    push = rng.normal(size=6) * [40, 40, 40, 3, 3, 3]
+    push[axis] = side * abs(push[axis]) * rng.choice([0.0, 0.2, 1.0])
+    push[:3] *= min(1.0, 70.0 / np.linalg.norm(push[:3]))
+    pushed = arm.run(rng.uniform(0.2, 1.6), push=push)
+    stopped = arm.run(3.5, request=Request.DEACTIVATE)
+    for log in (pushed, stopped):
+        assert (side * (log["p_tcp"][:, axis] - wall)).max() < 1e-3
+    assert stopped["mode"][-1] != Mode.ACTIVE
 
 
 def test_outside_the_box_the_tool_may_only_go_back(ideal_arm):

@@ -2,7 +2,8 @@
 
 import math
 
-from ur_admittance.core.compile import kernel, vec6
+from ur_admittance.core.chain import forward, twist_of
+from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.limits.approach import NEAR_RATE, PLANNED, stoppable_speed
 from ur_admittance.core.limits.rows import put_row
 from ur_admittance.core.records import Limit
@@ -26,9 +27,11 @@ def far_from_walls(p, s, J, time, places):
 
 
 @kernel
-def towards_wall(room, now, a_dt, time, dt):
-    """Largest speed towards a wall. now: the present one. Outside, the tool need not come back by itself."""
-    return max(stoppable_speed(room, now, time, dt), now - a_dt)
+def towards_wall(room, now, mean, a_dt, time, dt):
+    """Largest speed towards a wall. now: the present one; mean: its mean until the motion would stop, which differs
+    because the straight line of the joints is a curve of the tool. Outside, the tool need not come back by itself."""
+    curved = max(stoppable_speed(room, mean, time, dt) - (mean - now), -NEAR_RATE * max(room, 0.0))
+    return max(min(stoppable_speed(room, now, time, dt), curved), now - a_dt)
 
 
 @kernel
@@ -37,15 +40,19 @@ def put_rows(p, s, J, now, time, places, table, n):
     if far_from_walls(p, s, J, time, places):
         return n
     dt = s.period
-    axis = vec6()
-    axis[:] = 0.0
+    q, R, middle, J_middle, mean, axis = vec6(), mat3(), vec3(), mat6(), vec6(), vec6()
+    for i in range(6):
+        q[i] = s.q_command[i] + 0.5 * (0.5 * time / PLANNED + dt) * s.qd_command[i]
+        axis[i] = 0.0
+    forward(p.chain_rotation, p.chain_position, q, R, middle, J_middle)
+    twist_of(J_middle, s.qd_command, mean)
     a_dt = p.max_acceleration[0] * dt
     for i in range(3):
         up = p.workspace_max[i] - max(places[0, i], places[1, i])
         down = min(places[0, i], places[1, i]) - p.workspace_min[i]
         axis[i] = 1.0
-        n = put_row(table, n, J, axis, towards_wall(up, now[i], a_dt, time, dt), WORKSPACE)
+        n = put_row(table, n, J, axis, towards_wall(up, now[i], mean[i], a_dt, time, dt), WORKSPACE)
         axis[i] = -1.0
-        n = put_row(table, n, J, axis, towards_wall(down, -now[i], a_dt, time, dt), WORKSPACE)
+        n = put_row(table, n, J, axis, towards_wall(down, -now[i], -mean[i], a_dt, time, dt), WORKSPACE)
         axis[i] = 0.0
     return n
