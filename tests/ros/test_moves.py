@@ -71,6 +71,7 @@ def test_init_robot_moves_smoothly_to_a_named_configuration(arm, processes):
     assert "configuration = 'moon': must be one of home" in refused.log.read_text()
 
 
+@pytest.mark.realtime
 def test_the_command_line_uses_the_arm_of_a_running_system(arm, processes):
     """Nothing of ROS has to be started for it; --dry-run reads only, measure-response moves the arm."""
     before = np.array(arm.joint_state().position)

@@ -1,6 +1,7 @@
 """Two wrench topics: the first falls silent under a push, and the arm goes on with the second."""
 
 import time
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -96,3 +97,13 @@ def test_a_second_sensor_that_is_no_topic_is_refused():
     assert second_topic("") is None
     with pytest.raises(RobotError, match=r"second\.source = builtin"):
         second_topic("builtin")
+
+
+@pytest.mark.parametrize(("own", "two", "itself"), [(True, False, True), (True, True, False), (False, False, False)])
+def test_the_driver_zeroes_the_robots_own_sensor_only_and_only_alone(own, two, itself):
+    from ur_admittance.robots.ros.ros_robot import RosRobot
+    from ur_admittance.robots.ros.sensor_place import DRIVER_SENSOR
+
+    source = f"/wrench {DRIVER_SENSOR if own else 'relay'}"
+    robot = SimpleNamespace(inputs=SimpleNamespace(wrench_source=lambda: source), reads_second=two)
+    assert RosRobot.zeroes_itself.fget(robot) is itself

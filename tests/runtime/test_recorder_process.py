@@ -73,7 +73,7 @@ LOOP = """
 import sys
 from ur_admittance.control import AdmittanceController
 from ur_admittance.model import robot_model
-from ur_admittance.runtime.clock import LockstepClock, RealTimeClock
+from ur_admittance.runtime.clock import RealTimeClock
 from ur_admittance.runtime.loop import run
 from ur_admittance_lab.null_robot import NullRobot
 from ur_admittance.recording.recorder import RecorderProcess

@@ -198,7 +198,7 @@ def test_the_failure_of_one_arm_to_stop_does_not_hide_that_of_another(held):
             assert not caught.value.stopped
             raise caught.value
 
-    with pytest.raises(RobotError):
+    with pytest.raises(RobotError, match="still moving"):
         session()
 
 

@@ -278,7 +278,9 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         arm = self._configured()
         if self.life == "inactive":
             arm.thread.call(lambda: arm.controller.check_zeroing(tool_is_free))
-            if arm.robot.zero_in_driver():
+            sensor, tool = arm.controller.parameters.sensor, arm.controller.parameters.tool
+            plain = not any(sensor.bias) and tool.mass == 0.0  # else both zeros would be taken off
+            if plain and arm.robot.zero_in_driver():
                 return "the driver has zeroed the robot's own sensor"
         change = arm.thread.call(lambda: arm.controller.zero_ft_sensor(tool_is_free))
         self.show_parameters(arm.controller.parameters)

@@ -10,6 +10,7 @@ import threading
 import time
 
 import numpy as np
+from numpy.typing import NDArray
 from rclpy.node import Node
 
 from ur_admittance.errors import ParameterError, RobotError
@@ -41,7 +42,8 @@ class SensorNode(SchemaParameters, Node):  # type: ignore[misc]
                 f"sensor = {self.option('sensor')!r}: must be netft:ADDRESS or robotiq:DEVICE.", "sensor"
             )
         self._sensor = sensor
-        self._mean, self._zero = np.zeros(6), np.zeros(6)  # [N, Nm]
+        self._mean: NDArray[np.float64] | None = None  # [N, Nm] of the readings so far
+        self._zero = np.zeros(6)
         self._stream = wrenches(self, WRENCH_TOPIC, self.option("frame"))
         offer(self, zero_ft_sensor=self._take_zero)
 
@@ -55,15 +57,15 @@ class SensorNode(SchemaParameters, Node):  # type: ignore[misc]
                 clock.wait()
                 wrench, age = sensor.latest()
                 if sensor.reading.count != sent:
-                    self._mean = self._mean + (MEAN_WEIGHT if sent else 1.0) * (np.array(wrench) - self._mean)
-                    sent = sensor.reading.count
-                    self._stream.send(time.time_ns() - round(1e9 * age), np.array(wrench) - self._zero)
+                    sent, reading = sensor.reading.count, np.array(wrench)
+                    self._mean = reading if self._mean is None else self._mean + MEAN_WEIGHT * (reading - self._mean)
+                    self._stream.send(time.time_ns() - round(1e9 * age), reading - self._zero)
         finally:
             sensor.stop()
         return 0
 
     def _take_zero(self) -> str:
-        if self._sensor.reading.count == 0:
+        if self._mean is None:
             raise RobotError("the force sensor cannot be zeroed: it has sent nothing yet.")
         self._zero = self._mean
         return "the sensor reads zero at its present load"

@@ -25,7 +25,7 @@ PUSHES = {
     "twist +x": "push 0 0 0 0 -1 0",
     "twist +y": "push 0 0 0 -1 0 0",
 }
-pytestmark = pytest.mark.timeout(240)
+pytestmark = [pytest.mark.timeout(240), pytest.mark.realtime]  # a push of a second, states within 100 ms
 PATIENCE = 30.0  # [s] for the next thing to be said
 
 

@@ -14,6 +14,7 @@ from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.tool import check_parameters
 from ur_admittance.robots.sensors import NetFt
 from ur_admittance.runtime.loop import Loop
+from ur_admittance.runtime.robot import NO_OWN_ZERO
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 from .netft_server import COUNTS, NetFtServer
@@ -84,14 +85,30 @@ def test_a_netft_falls_silent_under_a_push_and_the_arm_goes_on_with_its_own_sens
     controller.deactivate()
     one.offset = OFFSET
     one.run(1.5)
-    with pytest.raises(RobotError, match="zero"):  # of two, neither is left to the robot
+    one.robot.stop()
+    with pytest.raises(RobotError) as refused:  # of two, neither is left to the robot
         one.robot.zero_ft_sensor()
+    assert str(refused.value) == NO_OWN_ZERO
     controller.zero_free_tool()
     one.run(0.1)
     bias = np.array(controller.parameters.sensor.bias) - controller.parameters.second.bias
     np.testing.assert_allclose(bias, OFFSET, atol=0.05)
     np.testing.assert_allclose(controller.sample["wrench"] - controller.sample["second_wrench"], OFFSET, atol=0.1)
     assert np.abs(controller.command["wrench_sensor"]).max() < 0.1  # taken off by the tick, not from the sample
+
+
+@pytest.mark.parametrize(
+    ("sensor", "second", "itself"),
+    [
+        ("builtin", "", True),
+        ("raw", "", False),
+        ("netft:192.168.1.1", "", False),
+        ("builtin", "netft:192.168.1.1", False),
+        ("netft:192.168.1.1", "builtin", False),
+    ],
+)
+def test_a_robot_zeroes_its_own_sensor_only_and_only_alone(sensor: str, second: str, itself: bool) -> None:
+    assert open_rtde("127.0.0.1", MODEL, sensor, second).zeroes_itself is itself
 
 
 def test_two_names_of_one_sensor_and_unnamed_seconds_are_refused() -> None:

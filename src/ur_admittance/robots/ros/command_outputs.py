@@ -1,6 +1,7 @@
 """Where commands go: a joint trajectory controller, or the forward velocity controller.
 
-An output owns its topic only while it is open. Each is a message prepared once, whose numbers are patched (cdr.py).
+An output owns its topic only while it is open. Each is a message prepared once (prepared.py), whose numbers are
+patched.
 """
 
 from collections.abc import Iterable, Sequence

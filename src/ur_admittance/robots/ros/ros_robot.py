@@ -256,12 +256,21 @@ class RosRobot(Robot):
         inputs.poll()
         if np.abs(inputs.qd).max() > AT_REST:
             raise RobotError("the arm moves: the sensor can be zeroed at standstill only.")
-        if not self.zero_in_driver():
+        if not self.zeroes_itself:
             raise RobotError(NO_OWN_ZERO)
+        if not self.zero_in_driver():
+            raise RobotError(
+                f"the driver did not zero the robot's sensor ({ZERO_SERVICE}); is the robot's program running?"
+            )
+
+    @property
+    def zeroes_itself(self) -> bool:
+        """The driver zeroes the robot's own sensor, and only where that is the only one."""
+        return self.inputs is not None and not self.reads_second and DRIVER_SENSOR in self.inputs.wrench_source()
 
     def zero_in_driver(self) -> bool:
-        """Whether the driver has zeroed the sensor, which it can if it is the robot's own and the only one."""
-        if self.inputs is None or self.reads_second or DRIVER_SENSOR not in self.inputs.wrench_source():
+        """Whether the driver has zeroed the sensor."""
+        if not self.zeroes_itself:
             return False
         question = Question(self._here, Trigger, ZERO_SERVICE)
         try:

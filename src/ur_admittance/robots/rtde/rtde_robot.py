@@ -199,6 +199,11 @@ class RtdeRobot(Robot):
             link.brake(STOP_TIME)
         self._wait_for_standstill(link)
 
+    @property
+    def zeroes_itself(self) -> bool:
+        """The robot zeroes its own sensor, and only where that is the only one."""
+        return self.source == "builtin" and not self.reads_second
+
     def zero_ft_sensor(self) -> None:
         """Let the robot's own sensor read zero at its present load. Only at standstill, and not while commands are
         streamed; RobotError for any other sensor, and for two: `controller.zero_ft_sensor` zeroes those."""
@@ -209,7 +214,7 @@ class RtdeRobot(Robot):
             raise RobotError("zeroing the sensor takes some cycles: stop the arm first.")
         if max(abs(speed) for speed in link.state()[2]) > AT_REST:
             raise RobotError("the arm is moving: the sensor can be zeroed at standstill only.")
-        if self.source != "builtin" or self.reads_second:
+        if not self.zeroes_itself:
             raise RobotError(NO_OWN_ZERO)
         if not link.zero_ft_sensor():
             raise RobotError("the robot did not zero its sensor; is its program running?")
