@@ -42,7 +42,7 @@ NO_ROS := --ignore=tests/ros
 test: lint $(ROS)/.tried
 	@$(COMPILE)
 	@$(ROS_PART) && $(RUN_TESTS) \
-	  "$(BIN)/python -m pytest -n 2 $(FILES)" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,tests/page $(CALM))" \
+	  "$(BIN)/python -m pytest" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,tests/page $(CALM))" \
 	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
 	  $${ros:+"$$ros" "$(CROWD) $(ROS_TESTS)"} \
 	  then "$(BIN)/python -m pytest" "$(CROWD) tests/page" \
@@ -53,7 +53,6 @@ test-ros: $(ROS)/.tried
 
 COMPILE := $(BIN)/ur-admittance sim push --json >/dev/null # outside the time limits of the tests, and once for all workers
 RUN_TESTS := $(BIN)/python scripts/run_tests.py
-FILES := --dist loadfile --no-loadscope-reorder # in their order: files with few tests are not short
 CROWD := -m 'not realtime'
 ROS_TESTS := tests/ros tests/robots/test_contract.py -k ros
 # Nodes in processes of their own over DDS on this machine. A sourced ROS installation would mix with the wheels.

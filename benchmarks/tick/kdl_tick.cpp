@@ -415,6 +415,7 @@ class Controller {
       const double speed = v.norm();
       if (speed > p_.max_velocity[part])
         v *= std::min(1.0, std::max(p_.max_velocity[part], v_prev.norm() - a_dt) / speed);
+      limit_change(v, v_prev, a_dt);
     }
   }
 

@@ -138,7 +138,7 @@ class Solve:
             speed, most = norm(v), float(self.p.max_velocity[n])
             if speed > most:
                 v = v * min(1.0, max(most, norm(before) - a_dt) / speed)
-            shaped[part] = v
+            shaped[part] = limit_change(v, before, a_dt)
         return shaped
 
     def calm_curve(

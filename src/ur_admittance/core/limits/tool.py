@@ -55,6 +55,7 @@ def shape(p, s, V, caps, dt):
             flags |= ACCELERATION[part]
         if limit_norm(v, v_prev, caps[part], a_dt):
             flags |= VELOCITY[part]
+        limit_change(v, v_prev, a_dt)  # a cap that shrank while the arm was fast is reached over several ticks
     return flags
 
 
