@@ -30,7 +30,14 @@ SAYS = {  # a line that shows the example did what it tells
 PROCESS = ("01_push", "08_emulator")  # one as everybody starts them, and one that sets up a process for real time
 
 
-@pytest.mark.parametrize("example", [e for e in EXAMPLES if "ros2" not in e.name], ids=lambda e: e.stem)
+def examples():
+    for example in EXAMPLES:
+        if "ros2" not in example.name:
+            marks = [pytest.mark.realtime] if "emulator" in example.name else []
+            yield pytest.param(example, id=example.stem, marks=marks)
+
+
+@pytest.mark.parametrize("example", list(examples()))
 def test_example_runs(example, tmp_path, optional, monkeypatch, capsys):
     if "emulator" in example.name:
         optional("rtde_control")
