@@ -51,7 +51,6 @@ HIT_TIME = 0.01  # [s] of the means that force and displacement are taken from
 HIT_FORCE = (5.0, 0.5)  # least opposing force, and least change of it, that counts
 HIT_SPEED = (0.005, 0.05)  # slower, the arm bends sideways under what another axis hits, or rings as a hand lets go
 HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a hand imitates by shaking at 5 Hz
-STIFFER = 2.0  # damped, a hand looks stiffer than it is: what follows a hit must be this many times as stiff to count
 AWAY = (0.005, 0.05)  # distance after which a contact by hand is over ...
 PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the tool into it
 SOFTEST = (2e3, 30.0)  # [N/m, Nm/rad] no softer than that: a hand that was damped by mistake is free after 3 cm
@@ -89,8 +88,7 @@ def observe(p, s, wrench, velocity, R, driven, dt):
         if not by_itself:
             free = contact.unlimited_time >= IMPACT  # at a limit the arm does not obey the force
             slope = hit_stiffness(hit, wrench[i], v[i], s.mass[i], fresh, i, dt)
-            late = contact.held[i] != 0.0 and contact.held_time[i] > IMPACT
-            if free and not (late and slope < STIFFER * contact.withstood[i]):
+            if free:
                 stiffness = max(stiffness, slope)
         if stiffness > 0.0:
             contact.stiffness[i] = contact.withstood[i] = min(stiffness, STIFFEST)
