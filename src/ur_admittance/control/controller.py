@@ -189,13 +189,8 @@ class AdmittanceController:
             self.params["revision"] = revision
             self.references.keep_pose(self.params)
         self.references.forget_ended()
-        seconds = _real_time(int(self.state["stamp_ns"]), int(sample["stamp_ns"]), float(sample["dt"]))
-        if self._retreat_left > 0.0:
-            self._retreat_left -= seconds
-            self._request |= RETREAT
-        if self._activation_left > 0.0:
-            self._activation_left -= seconds
-            self._request |= self._activation
+        if self._retreat_left > 0.0 or self._activation_left > 0.0:
+            self._keep_asking(sample)
         if self._too_steady or self._marked:
             self._mark(sample)
         sample["request"] = self._request
@@ -212,6 +207,16 @@ class AdmittanceController:
             if self.parameters.sensor.auto_zero:
                 self._auto_zero()
             self._too_steady = bool(self._zero.followed >= self.params["steady_force_time"])
+
+    def _keep_asking(self, sample: np.void) -> None:
+        """A retreat and an activation are asked for until their time is over."""
+        seconds = _real_time(int(self.state["stamp_ns"]), int(sample["stamp_ns"]), float(sample["dt"]))
+        if self._retreat_left > 0.0:
+            self._retreat_left -= seconds
+            self._request |= RETREAT
+        if self._activation_left > 0.0:
+            self._activation_left -= seconds
+            self._request |= self._activation
 
     # -- what it is doing ---------------------------------------------------------------------------------------
 
