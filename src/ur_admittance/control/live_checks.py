@@ -14,7 +14,7 @@ from ur_admittance.core.wrench.rest import LEAST_FORCE, LEAST_TORQUE
 from ur_admittance.errors import ParameterError, Unconfirmed
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
-from ur_admittance.params.relations import at_probe
+from ur_admittance.params.parameters import at_probe
 from ur_admittance.params.schema import Safety, Second
 
 FIXED_WHILE_CONFIGURED = (

@@ -20,7 +20,7 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.params.relations import at_probe
+from ur_admittance.params.parameters import at_probe
 from ur_admittance.robots.ros.command_path import ControllerManager
 from ur_admittance.robots.ros.driver_release import Driver, Release, find_driver
 from ur_admittance.robots.ros.driver_status import PROGRAM_TOPIC
