@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance import given
-from ur_admittance.control.drift import WARN
-from ur_admittance.control.zeroing import CONFIRM, compensated
+from ur_admittance.control.zeroing import CONFIRM, WARN, compensated
 from ur_admittance.core.records import PARAMS, new
 from ur_admittance.core.wrench.rest import LEAST_FORCE, LEAST_TORQUE
 from ur_admittance.errors import ParameterError, Unconfirmed

@@ -19,8 +19,7 @@ from ur_admittance.page.input_panel import Panel
 from ur_admittance.page.knobs import Tuner
 from ur_admittance.page.loop_link import LoopLink, Seen
 from ur_admittance.page.marks import Handle, Marks, Touched
-from ur_admittance.page.plots import Plots, speed_limits
-from ur_admittance.page.status_view import absent_html, status_html
+from ur_admittance.page.readouts import Plots, absent_html, speed_limits, status_html
 from ur_admittance.page.viser_internals import document, guarded_server
 from ur_admittance.runtime.mailbox import Code
 

@@ -34,8 +34,8 @@ from ur_admittance.robots.ros.ros_clock import RosClock
 from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.robots.ros.sensor_place import DRIVER_SENSOR
 from ur_admittance.runtime.braking import BRAKING, slow_down
+from ur_admittance.runtime.interfaces import NO_OWN_ZERO, Robot, RobotInfo
 from ur_admittance.runtime.own_commands import OwnCommands
-from ur_admittance.runtime.robot import NO_OWN_ZERO, Robot, RobotInfo
 
 Array = NDArray[np.float64]
 
