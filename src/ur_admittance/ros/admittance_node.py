@@ -30,14 +30,13 @@ from ur_admittance.core.records import Mode
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import not_alone
+from ur_admittance.robots.ros.known_frames import RobotSearch
 from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings, warn_of_missing
-from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.robots.ros.sensor_place import SensorWatch
-from ur_admittance.ros.autostart import Autostart
 from ur_admittance.ros.compliant_arm import CompliantArm, next_log, stages_of
-from ur_admittance.ros.managed import ManagedNode
-from ur_admittance.ros.monitor import StateTopic, state_of
+from ur_admittance.ros.life_cycle import Autostart, ManagedNode
 from ur_admittance.ros.node_run import offer, run, say
+from ur_admittance.ros.node_topics import StateTopic, state_of
 from ur_admittance.ros.parameters import COMMANDING, PREFIX, Option, SchemaParameters, option_value
 from ur_admittance.runtime.mailbox import ACTIVATIONS, apply_request
 from ur_admittance.runtime.report import LoopReport

@@ -29,9 +29,9 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.command_path import OUTPUTS, CommandPath
 from ur_admittance.robots.ros.driver_status import RobotStatus
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
+from ur_admittance.robots.ros.known_frames import RobotSearch
 from ur_admittance.robots.ros.polled import Question
 from ur_admittance.robots.ros.ros_clock import RosClock
-from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.robots.ros.sensor_place import DRIVER_SENSOR
 from ur_admittance.runtime.braking import BRAKING, slow_down
 from ur_admittance.runtime.interfaces import NO_OWN_ZERO, Robot, RobotInfo
