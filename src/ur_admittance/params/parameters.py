@@ -10,8 +10,7 @@ from pydantic import ValidationError, model_validator
 
 from ur_admittance.given import kind
 from ur_admittance.params import sentences
-from ur_admittance.params.fields import TURN, refuse
-from ur_admittance.params.schema import COEFFICIENT, CUTOFF, Schema
+from ur_admittance.params.schema import COEFFICIENT, CUTOFF, TURN, Schema, refuse
 
 Bounds = tuple[float | None, ...]
 

@@ -14,8 +14,8 @@ from ur_admittance.model.arm_model import Capsule
 from ur_admittance.model.arm_table import MODEL_NAMES, nearest_model
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params import sentences
-from ur_admittance.params.fields import Group
 from ur_admittance.params.parameters import Parameters, at_probe
+from ur_admittance.params.schema import Group
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
 ELBOW_MARGIN = 0.02  # [rad] 0.1 mm of reach: an arm stretched to the last bit could fold to either side
