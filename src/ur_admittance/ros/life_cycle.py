@@ -27,7 +27,7 @@ from ur_admittance.runtime import registry
 SUCCESS, FAILURE = TransitionCallbackReturn.SUCCESS, TransitionCallbackReturn.FAILURE
 LONGEST_PAUSE = 10.0  # [s] between two attempts
 STARTING_S = 10.0  # from a driver's first joint states to its active controllers, and more
-LONGEST_NAME = 40  # of a shared file
+LONGEST_NAME = 40  # of a shared file (runtime/registry.py)
 
 
 class ManagedNode(LifecycleNode):  # type: ignore[misc]
@@ -91,6 +91,12 @@ class ManagedNode(LifecycleNode):  # type: ignore[misc]
         return SUCCESS
 
 
+def unique_name(node: Any) -> str:
+    """On this computer: nodes of one name may run in different domains."""
+    name = node.get_fully_qualified_name().strip("/").replace("/", "-")
+    return f"{name}-{node.context.get_domain_id()}"
+
+
 def _answering(node: ManagedNode, callback: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     """rclpy raises for a transition that the present state does not have, out of spin: answer it instead."""
 
@@ -115,8 +121,7 @@ class Autostart:
     def __init__(self, node: Any, wanted: bool, activate: bool, attended: bool) -> None:
         """activate: False: configure only; attended: a person has just confirmed it, whatever happened before."""
         self._node, self._activate = node, activate
-        name = node.get_fully_qualified_name().strip("/").replace("/", "-")
-        mark = registry.shared_file(f"{name}-{node.context.get_domain_id()}"[-LONGEST_NAME:], "autostart")
+        mark = registry.shared_file(unique_name(node)[-LONGEST_NAME:], "autostart")
         self._mark: Path | None = mark if wanted and not attended else None
         self._marked = self._mark is not None and mark.exists()  # by an earlier run
         self._activated = False

@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
-from rclpy.qos import QoSHistoryPolicy, QoSProfile, QoSReliabilityPolicy
 from std_msgs.msg import String
 
 from ur_admittance.errors import ModelError, RobotError, UrAdmittanceError
@@ -27,7 +26,7 @@ from ur_admittance.model.urdf import load
 from ur_admittance.model.urdf.tree import read_tree
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.cdr import MOST_NAMES, Malformed, Reader
-from ur_admittance.robots.ros.polled import ALL_LATCHED, LATCHED, NEWEST, Polled
+from ur_admittance.robots.ros.polled import ALL_LATCHED, LATCHED, MANY, NEWEST, Polled
 
 DESCRIPTION_TOPIC = "robot_description"
 STATIC_TOPIC, MOVING_TOPIC = "/tf_static", "/tf"
@@ -35,7 +34,6 @@ POSE_TOPIC = "tcp_pose_broadcaster/pose"  # of the pendant's TCP, as on /tf (pos
 TCP_FRAME = "_controller"  # the driver's name of that frame is the flange's with this added
 FRESH_S = 0.5  # a moving frame that is older is not known any more
 SILENT_S = 1.0  # without a pose from a topic that has a publisher: /tf may know it
-MOVING = QoSProfile(depth=100, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
 Link = tuple[str, str, Pose]  # parent, child, T_parent_child
 Links = dict[str, dict[str, Pose]]
@@ -140,7 +138,7 @@ class Frames:
         if pose_of:
             self._dynamic = Polled(self._node, PoseStamped, POSE_TOPIC, NEWEST)
         elif self._kind is not None:
-            self._dynamic = Polled(self._node, self._kind, MOVING_TOPIC, MOVING)
+            self._dynamic = Polled(self._node, self._kind, MOVING_TOPIC, MANY)
 
     def _poses_come(self) -> bool:
         """On the pose topic, as far as is known by now. Without tf2_msgs there is no other."""
