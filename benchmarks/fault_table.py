@@ -98,7 +98,7 @@ LOCKSTEP: dict[str, Callable[[Stage], None]] = {
 
 CHILD = """
 import sys, time
-from ur_admittance.robots.simulated.simulated_arm import run_simulated
+from ur_admittance.robots.simulated.interactive_world import run_simulated
 import ur_admittance.robots.simulated.interactive_world as live
 live.IDLE_PUSH_N, live.IDLE_PUSH_S, live.IDLE_EVERY_S = 25.0, 30.0, 100.0
 stall = float(sys.argv[2])

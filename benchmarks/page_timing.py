@@ -41,7 +41,7 @@ def main() -> None:
     if options.drive:
         drive(options.drive)
         return
-    from ur_admittance.robots.simulated.simulated_arm import run_simulated  # not in the visitor's process
+    from ur_admittance.robots.simulated.interactive_world import run_simulated  # not in the visitor's process
 
     alone, together, shares = [], [], []
     for i in range(options.rounds):

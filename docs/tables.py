@@ -55,7 +55,7 @@ def parameters() -> str:
 
 def presets() -> str:
     from ur_admittance.params import PRESETS
-    from ur_admittance.params.presets import preset_text
+    from ur_admittance.params.yaml import preset_text
 
     return "\n\n".join(f"### {name}\n\n```yaml\n{preset_text(name)}```" for name in PRESETS)
 

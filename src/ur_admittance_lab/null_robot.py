@@ -6,7 +6,7 @@ from numpy.typing import ArrayLike, NDArray
 from ur_admittance.core.views import Record, SampleFields, vector
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.runtime.clock import Clock, LockstepClock
-from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.runtime.interfaces import Robot, RobotInfo
 
 
 class NullRobot(Robot):

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ur_admittance.analysis import held as hand
+from ur_admittance.analysis import compliance as hand
 from ur_admittance.analysis.axis_loop import Loop, loop_of
-from ur_admittance.analysis.held import HANDS, Hand, lightest_mass
+from ur_admittance.analysis.compliance import HANDS, Hand, lightest_mass
 from ur_admittance.analysis.stability import margin
 from ur_admittance.params import PRESETS, Parameters, preset
 from ur_admittance.robots.simulated import FtSensor, Servo, Tool

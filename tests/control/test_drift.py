@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ur_admittance.control.drift import AGREEING, HISTORY_STEP, DriftMonitor
+from ur_admittance.control.zeroing import AGREEING, HISTORY_STEP, DriftMonitor
 from ur_admittance.core.records import PARAMS, new
 
 

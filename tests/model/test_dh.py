@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.model import MODEL_NAMES, robot_model
-from ur_admittance.model.arm_table import _table, nearest_model
-from ur_admittance.model.dh import DenavitHartenberg, with_geometry
+from ur_admittance.model.arm_table import DenavitHartenberg, _table, nearest_model, with_geometry
 
 
 def nominal(name: str) -> DenavitHartenberg:

@@ -12,7 +12,7 @@ from ur_admittance.page.input_panel import GROUPS, LIMITS
 from ur_admittance.page.knobs import hint
 from ur_admittance.page.loop_link import Seen
 from ur_admittance.page.marks import nearest, touching
-from ur_admittance.page.status_view import direction, happening, status_html
+from ur_admittance.page.readouts import direction, happening, status_html
 from ur_admittance.page.surroundings import SITUATIONS, changes_of
 from ur_admittance.params import Parameters
 from ur_admittance.params.own_motion import own_motion_of

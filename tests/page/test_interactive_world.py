@@ -17,8 +17,8 @@ from ur_admittance.robots.simulated.interactive_world import (
     HAND_TIMEOUT_S,
     STRENGTH,
     InteractiveWorld,
+    simulated_parameters,
 )
-from ur_admittance.robots.simulated.simulated_arm import simulated_parameters
 from ur_admittance.runtime.mailbox import Mailbox
 from ur_admittance_lab.scenarios.stage import TOOL
 

@@ -9,7 +9,7 @@ import pytest
 
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
-from ur_admittance.params.presets import preset_text
+from ur_admittance.params.yaml import preset_text
 from ur_admittance_lab.urdf_writer import generate
 
 

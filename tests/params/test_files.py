@@ -16,8 +16,7 @@ from ur_admittance.params import (
     preset,
     save_parameters,
 )
-from ur_admittance.params.presets import preset_text
-from ur_admittance.params.yaml import dump_parameters, parse_parameters
+from ur_admittance.params.yaml import dump_parameters, parse_parameters, preset_text
 
 HEAD = "/**:\n  ros__parameters:\n"
 

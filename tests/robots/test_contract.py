@@ -20,8 +20,8 @@ from ur_admittance.core.records import COMMAND, SAMPLE, Status, new
 from ur_admittance.errors import RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.robots.simulated import Servo, SimulatedRobot, Tool, World
+from ur_admittance.runtime.interfaces import Robot, RobotInfo
 from ur_admittance.runtime.realtime import whole_process
-from ur_admittance.runtime.robot import Robot, RobotInfo
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 PERIOD = 0.002

@@ -29,7 +29,7 @@ class Life:
     """A node as autostart sees it; absent: attempts to configure that fail; refusals: of activation, in turn."""
 
     def __init__(self, absent=0, refusals=(), robot=Status.OK, activate=True, attended=False, wanted=True):
-        from ur_admittance.ros.autostart import Autostart
+        from ur_admittance.ros.life_cycle import Autostart
 
         self.life, self.refusal, self.now = "unconfigured", "", 0.0
         self.absent, self.refusals, self.activations = absent, list(refusals), 0
@@ -63,10 +63,10 @@ class Life:
 @pytest.fixture
 def looks(monkeypatch):
     """looks(node, seconds): what the node does in this time, without waiting for it."""
-    from ur_admittance.ros import autostart
+    from ur_admittance.ros import life_cycle
 
     now = [0.0]
-    monkeypatch.setattr(autostart.time, "monotonic", lambda: now[0])
+    monkeypatch.setattr(life_cycle.time, "monotonic", lambda: now[0])
 
     def look(node, seconds):
         for _ in range(round(seconds / 0.2)):

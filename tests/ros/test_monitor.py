@@ -14,7 +14,7 @@ rclpy = pytest.importorskip("rclpy")
 def test_velocity_and_pose_error_are_those_of_the_command_in_every_nth_cycle(client):
     from geometry_msgs.msg import TwistStamped
 
-    from ur_admittance.ros.monitor import Monitor
+    from ur_admittance.ros.node_topics import Monitor
 
     controller = AdmittanceController(robot_model("ur5e"))
     heard = {

@@ -84,7 +84,7 @@ def test_the_package_depends_on_every_message_package_that_the_code_imports():
 
 
 def test_a_package_that_is_missing_is_named_with_what_is_lost_and_where_it_comes_from(monkeypatch):
-    from ur_admittance.robots.ros import ros_robot as packages
+    from ur_admittance.robots import ros as packages
 
     monkeypatch.setattr(packages.importlib.util, "find_spec", lambda name: None)
     monkeypatch.setenv("ROS_DISTRO", "jazzy")
@@ -98,7 +98,7 @@ def test_a_package_that_is_missing_is_named_with_what_is_lost_and_where_it_comes
 
 def test_layouts_name_topics_that_exist():
     from ur_admittance.robots.ros.ros_robot import WRENCH_TOPIC
-    from ur_admittance.ros.monitor import ERROR_TOPIC, VELOCITY_TOPIC
+    from ur_admittance.ros.node_topics import ERROR_TOPIC, VELOCITY_TOPIC
 
     plots = (PACKAGE / "plotjuggler" / "admittance.xml").read_text()
     assert all(topic in plots for topic in (WRENCH_TOPIC, ERROR_TOPIC, VELOCITY_TOPIC))

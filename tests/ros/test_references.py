@@ -28,7 +28,7 @@ def test_a_wanted_wrench_is_taken_in_the_frame_of_the_control_axes_alone(changes
     from rclpy.serialization import serialize_message
 
     from ur_admittance.robots.ros.cdr import Malformed
-    from ur_admittance.ros.reference_topics import References
+    from ur_admittance.ros.node_topics import References
 
     references, taken = object.__new__(References), []
     references._tcp_frame = tcp_frame

@@ -32,7 +32,7 @@ def watch(monkeypatch):
             joint_age=lambda: 0.0,
             other_frame=lambda: "",
             wrench_frame="tool0_controller",
-            only_frame=None,
+            keep_frame=lambda: None,
         )
         found = iter(positions)
         places = SimpleNamespace(forget_driver=lambda: None, frame_of=lambda *_: "tool0_controller")

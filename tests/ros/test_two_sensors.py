@@ -92,7 +92,7 @@ def test_a_wrench_topic_falls_silent_under_a_push_and_the_arm_goes_on_with_the_o
 
 
 def test_a_second_sensor_that_is_no_topic_is_refused():
-    from ur_admittance.robots.ros.second_wrench import second_topic
+    from ur_admittance.robots.ros.inputs import second_topic
 
     assert second_topic("") is None
     with pytest.raises(RobotError, match=r"second\.source = builtin"):

@@ -1,7 +1,7 @@
 """How stiff a surface may be, how the arm feels to a hand. READ FIRST.
 
     margin(parameters).stable_stiffness      the live read-out of the controller, 10 ms when parameters change
-    margin(parameters).lightest_mass         what a hand can hold: held.py
+    margin(parameters).lightest_mass         what a hand can hold
 
 On a surface of stiffness K an arm that responds after T_eq = delay + servo lag + filter + one tick bounces unless about
 D >= K_ser T_eq, K_ser: surface and arm in series. The frequency response shows where the edge is; its
@@ -15,8 +15,7 @@ from functools import lru_cache
 import numpy as np
 
 from ur_admittance.analysis.axis_loop import Loop, loop_of, loop_of_record
-from ur_admittance.analysis.compliance import edge_of_stability, impedance, passive_up_to
-from ur_admittance.analysis.held import lightest_mass
+from ur_admittance.analysis.compliance import edge_of_stability, impedance, lightest_mass, passive_up_to
 from ur_admittance.params import Parameters
 
 FEEL_HZ = 1.0  # frequency of brisk hand guiding, at which mass and damping are reported

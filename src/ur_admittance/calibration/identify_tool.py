@@ -27,7 +27,7 @@ from ur_admittance.calibration.tool_calibration import Deviation, ToolCalibratio
 from ur_admittance.errors import CalibrationError
 from ur_admittance.model.frames import rotation_from_rpy, rotation_vector
 from ur_admittance.params import Parameters
-from ur_admittance.params.relations import LARGEST_LEVER, LARGEST_MASS
+from ur_admittance.params.parameters import LARGEST_LEVER, LARGEST_MASS
 
 # What a mean reading can be trusted to: the resolution of wrist sensors, however long one averages.
 FINEST_FORCE, FINEST_TORQUE = 0.005, 0.0005  # [N], [Nm]

@@ -66,7 +66,7 @@ def demo(
         starting = other.submit(dashboard.start, name, *where, shadows)
         try:
             from ur_admittance.robots.operate import LOOP_PRIORITY
-            from ur_admittance.robots.simulated.simulated_arm import run_simulated
+            from ur_admittance.robots.simulated.interactive_world import run_simulated
 
             report = run_simulated(
                 start.model,

@@ -27,7 +27,7 @@ from ur_admittance.outputs import RECORDINGS, refusal
 if TYPE_CHECKING:
     from ur_admittance.calibration.calm_arm import CalmArm
     from ur_admittance.params import Parameters
-    from ur_admittance.runtime.robot import Robot
+    from ur_admittance.runtime.interfaces import Robot
 
 
 def within(*names: str, bounds: Bounds, help: str) -> Any:

@@ -67,7 +67,7 @@ def check(
 @app.command()
 def show(name: Annotated[str, typer.Argument(metavar="PRESET", help="hand_guiding, surface_following ...")]) -> None:
     """Print a preset as a parameter file: the start of your own."""
-    from ur_admittance.params.presets import preset_text
+    from ur_admittance.params.yaml import preset_text
 
     typer.echo(preset_text(name), nl=False)
 

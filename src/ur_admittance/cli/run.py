@@ -121,7 +121,7 @@ def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
             raise RobotError("--sensor, --second and --connection: are for real arms; the simulated one has its own.")
         if parameters.sensor.source.startswith("probe:"):
             raise RobotError(f"sensor.source = {parameters.sensor.source}: is a topic; use --robot ros.")
-        from ur_admittance.robots.simulated.simulated_arm import run_simulated
+        from ur_admittance.robots.simulated.interactive_world import run_simulated
 
         compile_first()
         _report(run_simulated(subject.model, parameters, **options))

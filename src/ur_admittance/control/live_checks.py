@@ -7,14 +7,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ur_admittance import given
-from ur_admittance.control.drift import WARN
-from ur_admittance.control.zeroing import CONFIRM, compensated
+from ur_admittance.control.zeroing import CONFIRM, WARN, compensated
 from ur_admittance.core.records import PARAMS, new
 from ur_admittance.core.wrench.rest import LEAST_FORCE, LEAST_TORQUE
 from ur_admittance.errors import ParameterError, Unconfirmed
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
-from ur_admittance.params.relations import at_probe
+from ur_admittance.params.parameters import at_probe
 from ur_admittance.params.schema import Safety, Second
 
 FIXED_WHILE_CONFIGURED = (

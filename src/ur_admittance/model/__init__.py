@@ -1,8 +1,7 @@
 """Which robot: its chain, limits and masses.
 
 arm_model.py  RobotModel: the chain that the core computes with
-arm_table.py  the table of UR types
-dh.py         the geometry of one arm, as its controller states it
+arm_table.py  the table of UR types; the geometry of one arm, as its controller states it
 urdf/         a model from URDF
 frames.py     rotations and poses
 look.py       what an arm looks like, as cylinders

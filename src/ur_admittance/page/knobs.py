@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ur_admittance.errors import UrAdmittanceError
-from ur_admittance.page.clients import Clients
+from ur_admittance.page.gate import Clients
 from ur_admittance.page.loop_link import LoopLink, OnAnswer
 from ur_admittance.params import Parameters
 from ur_admittance.params.own_motion import moves_more, own_motion_of

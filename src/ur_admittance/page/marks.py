@@ -10,8 +10,8 @@ from viser.transforms import SO3
 
 from ur_admittance.model.frames import frame_with_z_along
 from ur_admittance.model.look import PEDESTAL
-from ur_admittance.page.clients import Clients
 from ur_admittance.page.drawn_arm import cylinder, wxyz
+from ur_admittance.page.gate import Clients
 from ur_admittance.page.loop_link import LoopLink
 from ur_admittance.params import Parameters
 

@@ -11,16 +11,14 @@ import numpy as np
 
 from ur_admittance.core.records import Status
 from ur_admittance.model import RobotModel, robot_model
-from ur_admittance.page.clients import Clients
 from ur_admittance.page.drawn_arm import Arm, Shapes
 from ur_admittance.page.file_tab import Folder
-from ur_admittance.page.gate import Address, Gate, listen, token_for
+from ur_admittance.page.gate import Address, Clients, Gate, listen, token_for
 from ur_admittance.page.input_panel import Panel
 from ur_admittance.page.knobs import Tuner
 from ur_admittance.page.loop_link import LoopLink, Seen
 from ur_admittance.page.marks import Handle, Marks, Touched
-from ur_admittance.page.plots import Plots, speed_limits
-from ur_admittance.page.status_view import absent_html, status_html
+from ur_admittance.page.readouts import Plots, absent_html, speed_limits, status_html
 from ur_admittance.page.viser_internals import document, guarded_server
 from ur_admittance.runtime.mailbox import Code
 

@@ -1,5 +1,8 @@
-"""The parameters as programs use them: validated as a whole, changed by dotted names, refused in one sentence."""
+"""The parameters as programs use them: validated as a whole, changed by dotted names, refused in one sentence; and what
+must hold between them, beyond the bounds of each one."""
 
+import math
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -7,8 +10,17 @@ from pydantic import ValidationError, model_validator
 
 from ur_admittance.given import kind
 from ur_admittance.params import sentences
-from ur_admittance.params.relations import check_relations
-from ur_admittance.params.schema import COEFFICIENT, CUTOFF, Schema
+from ur_admittance.params.schema import COEFFICIENT, CUTOFF, TURN, Schema, refuse
+
+Bounds = tuple[float | None, ...]
+
+LARGEST_MASS = 50.0  # [kg] the strongest arm carries 35
+LARGEST_LEVER = 1.0  # [m] centre of mass from the sensor; noise of a light tool made 2.6 m of it, in a published file
+LARGEST_BIAS = (1000.0, 100.0)  # [N, Nm] wrist sensors end at some hundreds of N: beyond, the scale is wrong
+LARGEST_OFFSET = 2.0  # [m] from the flange to the TCP or to a sensor
+SOURCE = re.compile(r"builtin|raw|external|simulation|netft:[^\s:/]+|robotiq:/\S+|(probe:)?/[A-Za-z0-9_/]+")
+VERSION = re.compile(r"\d+\.\d+\.\d+")
+GRAVITY = (9.7, 9.9)  # [m/s2] more than the range on the surface of the Earth; catches (0, 0, -1)
 
 
 class Parameters(Schema):
@@ -74,3 +86,94 @@ def nest(flat: Mapping[str, Any]) -> dict[str, Any]:
             place = place.setdefault(group, {})
         place[last] = value
     return nested
+
+
+def check_relations(p: Schema) -> None:
+    box, joints = p.workspace, p.joint_limits
+    _check_order("workspace.min", box.min, "workspace.max", box.max)
+    _check_order(
+        "joint_limits.position_lower", joints.position_lower, "joint_limits.position_upper", joints.position_upper
+    )
+    if p.sensor.sign not in (1.0, -1.0):
+        raise refuse("sensor.sign", p.sensor.sign, "must be 1 or -1")
+    if not GRAVITY[0] <= math.hypot(*p.gravity) <= GRAVITY[1]:
+        raise refuse("gravity", p.gravity, f"its norm must be {GRAVITY[0]} to {GRAVITY[1]} (turn it, don't scale it)")
+    _check_tool(p)
+    _check_source(p)
+    _check_second(p)
+    for name in p.joints:
+        if p.joints.count(name) > 1:
+            raise refuse("joints", p.joints, f"must be six different names; {name} appears twice")
+
+
+def _check_tool(p: Schema) -> None:
+    """What a person or a calibration measures on the arm: nothing beyond what can hang on a wrist."""
+    for group, carried in (("tool", p.tool), ("second", p.second)):
+        if carried.mass > LARGEST_MASS:
+            raise refuse(f"{group}.mass", carried.mass, f"must be at most {LARGEST_MASS:g}; check the unit")
+        lever = math.hypot(*carried.center_of_mass)
+        if lever > LARGEST_LEVER:
+            must = (
+                f"is {lever:.3g} m from the sensor, must be at most {LARGEST_LEVER:g}; calibrate again with a heavier "
+                "tool"
+            )
+            raise refuse(f"{group}.center_of_mass", carried.center_of_mass, must)
+    for group, sensor in (("sensor", p.sensor), ("second", p.second)):
+        _check_size(f"{group}.bias", sensor.bias, LARGEST_BIAS)
+        _check_size(f"{group}.position", sensor.position, (LARGEST_OFFSET, LARGEST_OFFSET))
+    _check_size("tool.tcp", p.tool.tcp, (LARGEST_OFFSET, TURN))
+
+
+def _check_size(name: str, values: tuple[float, ...], largest: tuple[float, float]) -> None:
+    """largest: of the first three, of the others."""
+    for i, value in enumerate(values):
+        most = largest[i // 3]
+        if abs(value) > most:
+            raise refuse(f"{name}[{i}]", value, f"must be {-most:g} to {most:g}; check the unit")
+
+
+def at_probe(p: Schema) -> bool:
+    """The wrench comes compensated, in TCP axes about the TCP."""
+    return p.sensor.source.startswith("probe:")
+
+
+def _check_source(p: Schema) -> None:
+    """A wrench at the probe is compensated: nothing may be taken off it a second time."""
+    source = p.sensor.source
+    if source and not SOURCE.fullmatch(source):
+        known = "builtin, raw, netft:ADDRESS, robotiq:/DEVICE, a topic such as /netft/raw_sensor, or probe:/TOPIC"
+        raise refuse("sensor.source", source, f"must be empty, {known}")
+    if p.sensor.driver and not VERSION.fullmatch(p.sensor.driver):
+        raise refuse("sensor.driver", p.sensor.driver, "must be empty, or a version such as 2.11.0")
+    if not at_probe(p):
+        return
+    twice = {
+        "tool.mass": p.tool.mass, "sensor.bias": p.sensor.bias, "sensor.rotation": p.sensor.rotation,
+        "sensor.position": p.sensor.position, "tool.inertia_compensation": p.tool.inertia_compensation,
+    }  # fmt: skip
+    for name, value in twice.items():
+        if any(value) if isinstance(value, tuple) else value:
+            none = "false" if value is True else "0"
+            raise refuse(name, value, f"must be {none}: the wrench of sensor.source = {source} is compensated already")
+
+
+def _check_second(p: Schema) -> None:
+    second = p.second
+    if second.sign not in (1.0, -1.0):
+        raise refuse("second.sign", second.sign, "must be 1 or -1")
+    if not second.source:
+        return
+    if not SOURCE.fullmatch(second.source) or second.source.startswith("probe:"):
+        raise refuse("second.source", second.source, "must be empty, or as sensor.source without probe:")
+    if second.source == p.sensor.source:
+        raise refuse("second.source", second.source, "must be another sensor than sensor.source")
+    if p.sensor.auto_zero:
+        raise refuse("sensor.auto_zero", True, "must be false with a second sensor: zero both with the tool free")
+
+
+def _check_order(lower_name: str, lower: Bounds | None, upper_name: str, upper: Bounds | None) -> None:
+    if lower is None or upper is None:
+        return
+    for i, (low, high) in enumerate(zip(lower, upper, strict=True)):
+        if low is not None and high is not None and not low < high:
+            raise refuse(f"{lower_name}[{i}]", low, f"must be < {upper_name}[{i}] = {high:g}")

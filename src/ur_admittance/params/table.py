@@ -4,8 +4,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from ur_admittance.params.fields import LARGEST
-from ur_admittance.params.schema import Schema
+from ur_admittance.params.schema import LARGEST, Schema
 
 NOUNS = {
     "number": ("a number", "numbers"),

@@ -1,4 +1,4 @@
-"""ROS 2 parameter files, in and out.
+"""ROS 2 parameter files, in and out; and those for typical tasks, the presets, which are installed with the package.
 
     /**:                       or the name of a node, or a namespace and a node
       ros__parameters:
@@ -15,6 +15,7 @@ import io
 import math
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +38,9 @@ DOCUMENTS_NODE = "/ur_admittance_controller"  # what the design documents call t
 INCLUDE = "include"  # a file name or a list of them; this file has the last word
 SOURCE = "sensor.source"  # a calibration holds for the sensor that it was made with
 LARGEST_FILE = 1_000_000  # [bytes] a parameter file has a few kilobytes
+
+FILES = resources.files("ur_admittance.params") / "presets"
+PRESETS = tuple(sorted(file.name.removesuffix(".yaml") for file in FILES.iterdir() if file.name.endswith(".yaml")))
 
 # Parameters that every ROS node has by itself; they appear in the same file and are not ours to judge.
 OF_ROS = ("use_sim_time", "start_type_description_service", "qos_overrides")
@@ -70,6 +74,18 @@ def changed_by_file(parameters: Parameters, path: str | Path) -> Parameters:
     """Parameters changed by what a file contains."""
     path = given.file("parameters", path)
     return _changed(parameters, _resolved(_read(path), str(path), None, path.parent), str(path))
+
+
+def preset(name: str) -> Parameters:
+    """Parameters for a typical task: hand_guiding, surface_following, polishing, assembly, probe_contact."""
+    return parse_parameters(preset_text(name), f"{name}.yaml")
+
+
+def preset_text(name: str) -> str:
+    """The file as it is, with its comments: a starting point for a file of your own."""
+    if name not in PRESETS:
+        raise ParameterError(f"{name} is not a preset; there are {', '.join(PRESETS)}")
+    return FILES.joinpath(f"{name}.yaml").read_text(encoding="utf-8")
 
 
 def _changed(parameters: Parameters, entries: dict[str, Entry], file: str) -> Parameters:

@@ -16,7 +16,7 @@ from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters, load_parameters
 from ur_admittance.params.record import fill
-from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.runtime.interfaces import Robot, RobotInfo
 
 if TYPE_CHECKING:
     from ur_admittance.robots.rtde.rtde_robot import RtdeRobot

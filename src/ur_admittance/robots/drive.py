@@ -16,9 +16,8 @@ from ur_admittance.robots.rtde.real_arm import drive_rtde
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.runtime import loop, registry
 from ur_admittance.runtime.clock import LockstepClock
-from ur_admittance.runtime.interfaces import Stage
+from ur_admittance.runtime.interfaces import Robot, Stage
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.robot import Robot
 
 
 def run(

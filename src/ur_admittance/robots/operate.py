@@ -9,12 +9,11 @@ from typing import Any
 from ur_admittance.errors import LoopError
 from ur_admittance.runtime import registry
 from ur_admittance.runtime.clock import Clock
-from ur_admittance.runtime.interfaces import Controller, OnTick, Publisher, Stage
+from ur_admittance.runtime.interfaces import Controller, OnTick, Publisher, Robot, Stage
 from ur_admittance.runtime.loop import run
 from ur_admittance.runtime.mailbox import Handler, Mailbox
 from ur_admittance.runtime.realtime import realtime
 from ur_admittance.runtime.report import LoopReport
-from ur_admittance.runtime.robot import Robot
 from ur_admittance.runtime.telemetry import TelemetryWriter
 
 LOOP_PRIORITY = 50  # SCHED_FIFO; below the kernel's own threads, above everything else

@@ -29,54 +29,21 @@ from ur_admittance.core.motion.following import STOPPED_ROBOT
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.params import Parameters
+from ur_admittance.robots.ros import warn_of_missing
 from ur_admittance.robots.ros.command_path import not_alone
-from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings, warn_of_missing
-from ur_admittance.robots.ros.search import RobotSearch
+from ur_admittance.robots.ros.known_frames import RobotSearch
+from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.sensor_place import SensorWatch
-from ur_admittance.ros.autostart import Autostart
 from ur_admittance.ros.compliant_arm import CompliantArm, next_log, stages_of
-from ur_admittance.ros.managed import ManagedNode
-from ur_admittance.ros.monitor import StateTopic, state_of
+from ur_admittance.ros.life_cycle import LONGEST_NAME, Autostart, ManagedNode, unique_name
 from ur_admittance.ros.node_run import offer, run, say
-from ur_admittance.ros.parameters import COMMANDING, PREFIX, Option, SchemaParameters, option_value
+from ur_admittance.ros.node_topics import StateTopic, state_of
+from ur_admittance.ros.parameters import OPTIONS, SchemaParameters, option_value
 from ur_admittance.runtime.mailbox import ACTIVATIONS, apply_request
 from ur_admittance.runtime.report import LoopReport
 
 STATE_PERIOD_S = 0.2
-LONGEST_NAME = 40  # of a controller (runtime/registry.py)
 OF_THE_PROGRAM = ("activate", "duration")  # beside the options of the node
-
-# Fixed at the start: name -> default, description, perhaps least and largest value
-OPTIONS: dict[str, Option] = {
-    **PREFIX,
-    **COMMANDING,
-    "autostart": (
-        False,
-        "configure and activate by itself, once per start of the node; after a stop a person activates",
-    ),
-    "accept_load": (
-        False,
-        "activate although the tool reads a force at rest that nothing explains; the arm yields to it",
-    ),
-    "calibration_file": ("", "file of ur-admittance calibrate; parameters given otherwise have the last word"),
-    "startup_timeout": (
-        5.0,
-        "how long configure waits for description, frames, joint states and wrench [s]",
-        0.0,
-        3600.0,
-    ),
-    "monitor_rate": (50.0, "of velocity and pose error [Hz]", 0.1, 1000.0),
-    "tcp_frame": ("", "take the TCP from this frame of robot_description or /tf_static, in place of tool.tcp"),
-    "realtime_priority": (0, "SCHED_FIFO priority of the loop, 1 to 99; 0: an ordinary thread", 0, 99),
-    "log": ("", "record every cycle to this file (.mcap), for ur-admittance replay, why and plot; never overwritten"),
-    "dashboard": (False, "show the page in the browser; its address is in the log"),
-    "stages": (
-        [""],
-        "run in every cycle too: path:FILE,speed=0.05 in front of the law, smoother or follower behind it, or your own "
-        "as module:Name",
-    ),
-    "controller_name": ("", "other programs on this computer see and ask it by this name; empty: none do"),
-}
 
 
 class AdmittanceNode(SchemaParameters, ManagedNode):
@@ -95,8 +62,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         super().__init__("admittance_node")
         self._duration, self._began = duration, math.inf
         self.declare_options({name: (options.get(name, row[0]), *row[1:]) for name, row in OPTIONS.items()})
-        RosSettings(output=self.option("output"))  # refuses what it does not know
-        stages_of(self)  # so does this
+        RosSettings(output=self.option("output"))  # refuses what it does not know, as does
+        stages_of(self)
         self.declare_schema(self.calibrated(self.prefixed(parameters or Parameters())))
         self._log = Path(self.option("log")) if self.option("log") else None
         if self._log is not None:
@@ -181,11 +148,10 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
     @property
     def controller_name(self) -> str | None:
         """None: other programs do not see it, which saves 1.5 % of a core. With log or dashboard alone the name is the
-        node's, with its domain, as nodes of one name may run on one computer in different domains."""
+        node's."""
         if self.option("controller_name") or not (self._log or self.option("dashboard")):
             return str(self.option("controller_name")) or None
-        name = self.get_fully_qualified_name().strip("/").replace("/", "-")
-        name = f"{name}-{self.context.get_domain_id()}"
+        name = unique_name(self)
         return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 9]}-{crc32(name.encode()):08x}"
 
     # -- five times per second ---------------------------------------------------------------------------------

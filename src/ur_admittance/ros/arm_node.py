@@ -11,8 +11,9 @@ from rclpy.node import Node
 from ur_admittance.calibration.calm_arm import CalmArm
 from ur_admittance.errors import RobotError
 from ur_admittance.params import Parameters
-from ur_admittance.robots.ros.ros_robot import FOR_COMMANDS, RosRobot, RosSettings, warn_of_missing
-from ur_admittance.robots.ros.search import RobotSearch
+from ur_admittance.robots.ros import FOR_COMMANDS, warn_of_missing
+from ur_admittance.robots.ros.known_frames import RobotSearch
+from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
 from ur_admittance.ros.parameters import COMMANDING, PREFIX, Option, SchemaParameters
 
 RAW_TOPIC = "netft/raw_sensor"

@@ -11,14 +11,12 @@ from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import LifecycleError, RobotError
 from ur_admittance.model.arm_table import nearest_model
 from ur_admittance.params import Parameters
-from ur_admittance.robots.ros.inputs import wrench_topic
+from ur_admittance.robots.ros.inputs import second_topic, wrench_topic
 from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
-from ur_admittance.robots.ros.second_wrench import second_topic
 from ur_admittance.ros.control_thread import ControlThread
-from ur_admittance.ros.monitor import Monitor
 from ur_admittance.ros.node_run import saying_unless_ended
+from ur_admittance.ros.node_topics import Monitor, References
 from ur_admittance.ros.parameters import COMMANDING
-from ur_admittance.ros.reference_topics import References
 from ur_admittance.runtime.interfaces import Stage
 from ur_admittance.runtime.mailbox import Handler
 from ur_admittance.runtime.named_stages import build_stages

@@ -13,8 +13,7 @@ from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.operate import Operation, operate
 from ur_admittance.robots.ros.ros_robot import RosRobot
-from ur_admittance.ros.monitor import Monitor
-from ur_admittance.ros.reference_topics import References
+from ur_admittance.ros.node_topics import Monitor, References
 from ur_admittance.runtime.loop import stands_still
 from ur_admittance.runtime.report import LoopReport
 

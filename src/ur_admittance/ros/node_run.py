@@ -19,7 +19,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 
 from ur_admittance.errors import LifecycleError, UrAdmittanceError
-from ur_admittance.robots.ros.ros_robot import use_own_prefix
+from ur_admittance.robots.ros import use_own_prefix
 from ur_admittance.runtime.loop import ending_signals
 
 INTERRUPTED = 130  # exit code, as shells have it

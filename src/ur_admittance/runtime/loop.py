@@ -29,10 +29,11 @@ from ur_admittance.runtime.interfaces import (
     Mailbox,
     OnTick,
     Publisher,
+    Robot,
     Stage,
+    check_second,
 )
 from ur_admittance.runtime.report import LoopReport, Timings
-from ur_admittance.runtime.robot import Robot, check_second
 from ur_admittance.runtime.stages import Stages
 
 STOP_TIME_S = 2.0  # the slowest allowed deceleration; after it the robot's own stop is used

@@ -147,7 +147,7 @@ def figures(loop: "Loop", axis: int, stiffness: float, assumed: bool) -> dict[st
 
 def in_a_hand(loops: "Mapping[int, Loop]", asked: Sequence[float]) -> dict[str, Any]:
     """Of the axis that is nearest to buzzing in a hand."""
-    from ur_admittance.analysis.held import lightest_mass
+    from ur_admittance.analysis.compliance import lightest_mass
 
     lightest = {i: lightest_mass(loop) for i, loop in loops.items()}
     worst = max(loops, key=lambda i: lightest[i] / loops[i].mass)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.model import RobotModel
-from ur_admittance.model.dh import DenavitHartenberg
+from ur_admittance.model.arm_table import DenavitHartenberg
 from ur_admittance_lab.emulator.ur_frames import matrix_of, turned
 
 Array = NDArray[np.float64]

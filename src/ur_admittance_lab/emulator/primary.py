@@ -11,7 +11,7 @@ import struct
 import zlib
 
 from ur_admittance.model import RobotModel
-from ur_admittance.model.dh import DenavitHartenberg
+from ur_admittance.model.arm_table import DenavitHartenberg
 from ur_admittance_lab.emulator.control_box import ControlBox
 from ur_admittance_lab.emulator.geometry import denavit_hartenberg
 from ur_admittance_lab.emulator.output_values import OutputValues

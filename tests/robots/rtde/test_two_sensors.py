@@ -13,8 +13,8 @@ from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.tool import check_parameters
 from ur_admittance.robots.sensors import NetFt
+from ur_admittance.runtime.interfaces import NO_OWN_ZERO
 from ur_admittance.runtime.loop import Loop
-from ur_admittance.runtime.robot import NO_OWN_ZERO
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 from .netft_server import COUNTS, NetFtServer

@@ -18,7 +18,6 @@ from ur_admittance.core.views import SampleFields
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.cdr import JointStateReader, Malformed, Reader, WrenchReader
 from ur_admittance.robots.ros.polled import FEW, NANOSECONDS, Polled, Waiter
-from ur_admittance.robots.ros.second_wrench import SecondWrench
 
 # Relative names: a node in a namespace has the arm of that namespace. Time and /tf are common to all of them.
 JOINT_TOPIC = "joint_states"
@@ -41,6 +40,50 @@ def wrench_topic(node: Node, source: str, default: str = WRENCH_TOPIC) -> str:
     return topic
 
 
+def second_topic(source: str) -> str | None:
+    """Where to listen for second.source; None: there is no second sensor."""
+    if source and not source.startswith("/"):
+        raise RobotError(f"second.source = {source}: here wrenches come from topics; name one, such as /netft/raw.")
+    return source or None
+
+
+class WrenchTopic:
+    """The newest wrench of one force sensor."""
+
+    def __init__(self, node: Node, topic: str) -> None:
+        self.polled = Polled(node, WrenchStamped, topic)
+        self.wrench = np.zeros(6)
+        self.count = 0  # taken since the start
+        self.taken_ns = 0
+        self.only_frame: str | None = None  # wrenches in another one are not taken; None: all are
+        self._reader, self._in = WrenchReader(), np.zeros(6)
+
+    @property
+    def frame(self) -> str:
+        """Of the newest message, be it taken or not."""
+        return self._reader.frame_id
+
+    def take(self, now_ns: int) -> int:
+        """What has arrived; returns how many messages were not what they should be."""
+        self.taken_ns = min(self.taken_ns, now_ns)  # simulated time may go back
+        data = self.polled.take()
+        if data is None:
+            return 0
+        try:
+            self._reader.read(data, self._in)
+        except Malformed:
+            return 1
+        if self.only_frame is None or self.frame == self.only_frame:
+            self.wrench[:] = self._in
+            self.taken_ns = now_ns
+            self.count += 1
+        return 0
+
+    def missing(self) -> str:
+        """A sentence as long as none was taken."""
+        return "" if self.count else f"waiting for a wrench on {self.polled.topic} ({self.polled.publishers()})"
+
+
 class Inputs:
     """The newest joint state and wrench of one arm. Every method is for one and the same thread."""
 
@@ -59,25 +102,24 @@ class Inputs:
         self._publishers: list[str] = []  # of joint states
         self._publishers_ns = 0  # since when they are these
         self._strangers = ""  # whose joint states are left alone, as far as was told
-        self._wrench = Polled(node, WrenchStamped, wrench_topic) if wrench_topic else None
-        self._second = SecondWrench(node, second_topic) if second_topic else None
+        self._wrench = WrenchTopic(node, wrench_topic) if wrench_topic else None
+        self._second = WrenchTopic(node, second_topic) if second_topic else None
+        self._wrenches = [topic for topic in (self._wrench, self._second) if topic is not None]
         self._clock = Polled(node, Clock, CLOCK_TOPIC) if sim_time else None
-        self._waiter = Waiter(node, self._wrench or self._joints)
-        self._joint_reader, self._wrench_reader = JointStateReader(names), WrenchReader()
-        self.q, self.qd, self.wrench = np.zeros(6), np.zeros(6), np.zeros(6)
-        self._wrench_in = np.zeros(6)
+        self._waiter = Waiter(node, self._wrench.polled if self._wrench else self._joints)
+        self._joint_reader = JointStateReader(names)
+        self.q, self.qd = np.zeros(6), np.zeros(6)
         self._bound: Any = None  # the sample that they are part of
-        self.only_frame: str | None = None  # wrenches in another one are not taken; None: all are
-        self.states = self.wrenches = 0  # taken since the start
+        self.states = 0  # taken since the start
         self._sim_ns = -1  # unknown
         self.begin()
 
     def begin(self) -> None:
         """Ages and periods count from now."""
         self._take_clock()  # nobody may have looked at it for a while
-        self._joint_ns = self._wrench_ns = self._read_ns = self.now_ns()
-        if self._second is not None:
-            self._second.taken_ns = self._read_ns
+        self._joint_ns = self._read_ns = self.now_ns()
+        for topic in self._wrenches:
+            topic.taken_ns = self._read_ns
 
     def now_ns(self) -> int:
         return time.monotonic_ns() if self._clock is None else self._sim_ns
@@ -94,10 +136,11 @@ class Inputs:
         now, before = self.now_ns(), self._read_ns
         self._read_ns = now
         fields.dt[0] = 1e-9 * (now - before)
-        fields.joint_age[0], fields.wrench_age[0] = 1e-9 * (now - self._joint_ns), 1e-9 * (now - self._wrench_ns)
+        fields.joint_age[0] = 1e-9 * (now - self._joint_ns)
+        fields.wrench_age[0] = 0.0 if self._wrench is None else 1e-9 * (now - self._wrench.taken_ns)
         fields.stamp_ns[0] = self.stamp_ns()
         if self._second is not None:
-            self._second.fill(fields, now)
+            fields.second_age[0], fields.second_read[0] = 1e-9 * (now - self._second.taken_ns), 1
 
     @property
     def read_ns(self) -> int:
@@ -106,7 +149,12 @@ class Inputs:
 
     @property
     def wrench_frame(self) -> str:
-        return self._wrench_reader.frame_id
+        return "" if self._wrench is None else self._wrench.frame
+
+    def keep_frame(self) -> None:
+        """From now on wrenches in another frame than that of the newest one are not taken."""
+        if self._wrench is not None:
+            self._wrench.only_frame = self._wrench.frame
 
     def joint_age(self) -> float:
         """Of the newest joint state [s]."""
@@ -114,15 +162,16 @@ class Inputs:
 
     def wrench_source(self) -> str:
         """Topic of the wrench, and the nodes that publish there."""
-        return "" if self._wrench is None else " ".join([self._wrench.topic, *self._wrench.publisher_names()])
+        polled = None if self._wrench is None else self._wrench.polled
+        return "" if polled is None else " ".join([polled.topic, *polled.publisher_names()])
 
     def crowd(self, patient: bool = False) -> str:
         """Our joint states or wrenches of two publishers would be mixed: that sentence, or empty. patient: a new
         publisher of joint states has a moment to show that it is one of other joints."""
-        for polled in (self._joints, self._wrench, None if self._second is None else self._second.polled):
-            names = polled.publisher_names() if polled is not None else []
+        for polled in (self._joints, *(topic.polled for topic in self._wrenches)):
+            names = polled.publisher_names()
             apart = polled is self._joints and self._apart(sorted(names), patient)
-            if polled is None or len(names) < 2 or apart:
+            if len(names) < 2 or apart:
                 continue
             twice = "; one that was killed is forgotten after some 20 s" if len(set(names)) < len(names) else ""
             what = ", and not each was seen to send other joints" if polled is self._joints else ""
@@ -151,9 +200,10 @@ class Inputs:
 
     def other_frame(self) -> str:
         """Wrenches come in another frame than they did: that sentence, or empty."""
-        if self.only_frame is None or self.wrench_frame == self.only_frame:
+        topic = self._wrench
+        if topic is None or topic.only_frame in (None, topic.frame):
             return ""
-        return f"the wrench now comes in frame {self.wrench_frame!r}, was {self.only_frame!r}; activate again to use it"
+        return f"the wrench now comes in frame {topic.frame!r}, was {topic.only_frame!r}; activate again to use it"
 
     def wait(self, timeout_ns: int) -> bool:
         """Until a wrench (without a sensor: a joint state) is there; False: none came in time."""
@@ -161,8 +211,12 @@ class Inputs:
 
     def _bind(self, fields: SampleFields) -> None:
         """From now on messages are decoded straight into this sample."""
-        fields.q[:], fields.qd[:], fields.wrench[:] = self.q, self.qd, self.wrench
-        self.q, self.qd, self.wrench = fields.q, fields.qd, fields.wrench
+        fields.q[:], fields.qd[:], fields.wrench[:] = self.q, self.qd, 0.0
+        self.q, self.qd = fields.q, fields.qd
+        for topic, place in ((self._wrench, fields.wrench), (self._second, fields.second_wrench)):
+            if topic is not None:
+                place[:] = topic.wrench
+                topic.wrench = place
         self._bound = fields.sample
 
     def poll(self) -> bool:
@@ -178,23 +232,13 @@ class Inputs:
     def take(self) -> None:
         """Take what has arrived."""
         now = self.now_ns()
-        if now < self._joint_ns or now < self._wrench_ns:  # simulated time went back: the tick will see a negative dt
-            self._joint_ns = self._wrench_ns = now
+        self._joint_ns = min(self._joint_ns, now)  # simulated time may go back: the tick will see a negative dt
         self._take_joints(now)
-        if self._second is not None:
-            self.malformed += self._second.take(now)
-        data = None if self._wrench is None else self._wrench.take()
-        if data is not None:
-            try:
-                self._wrench_reader.read(data, self._wrench_in)
-                if self.only_frame is None or self._wrench_reader.frame_id == self.only_frame:
-                    self.wrench[:] = self._wrench_in
-                    self._wrench_ns = now
-                    self.wrenches += 1
-            except Malformed:
-                self.malformed += 1
-        elif self._wrench is None:
-            self._wrench_ns = now
+        for topic in self._wrenches:
+            self.malformed += topic.take(now)
+        if self._second is not None and self._second.only_frame is None:
+            # the first one's: for another frame second.rotation and second.position do not hold
+            self._second.only_frame = self._second.frame or None
 
     def _take_joints(self, now: int) -> None:
         """All that has come: ours may be followed by those of a gripper."""
@@ -236,11 +280,7 @@ class Inputs:
             return f"waiting for time on {self._clock.topic} (use_sim_time is true)"
         if not self.states:
             return self._missing_joints()
-        if self._wrench is not None and not self.wrenches:
-            return f"waiting for a wrench on {self._wrench.topic} ({self._wrench.publishers()})"
-        if self._second is not None and not self._second.count:
-            return f"waiting for a wrench on {self._second.polled.topic} ({self._second.polled.publishers()})"
-        return ""
+        return next(filter(None, (topic.missing() for topic in self._wrenches)), "")
 
     def _missing_joints(self) -> str:
         topic, reader = self._joints.topic, self._joint_reader
@@ -253,7 +293,6 @@ class Inputs:
 
     def destroy(self) -> None:
         self._waiter.destroy()
-        second = None if self._second is None else self._second.polled
-        for polled in (self._joints, self._wrench, second, self._clock):
+        for polled in (self._joints, self._clock, *(topic.polled for topic in self._wrenches)):
             if polled is not None:
                 polled.destroy()

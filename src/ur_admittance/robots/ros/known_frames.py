@@ -1,5 +1,5 @@
-"""Which frames are known: those that are fixed in /robot_description, and those on /tf_static and /tf. Polled, never
-blocking.
+"""Looking for the robot: its description, and the frames that are fixed there, or come on /tf_static and /tf. Polled,
+never blocking; whoever waits does so in pauses that grow, and the log says for what.
 
 A small listener, as tf2_ros may be absent. /tf_static is latched, so one message is enough. A frame that nothing else
 knows is looked up where it is published. For the pendant's TCP (`tool0_controller` of the UR driver) that is the pose
@@ -10,23 +10,23 @@ topic is silent; there a look reads every message since the last look, and a dri
 import contextlib
 import time
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import PoseStamped
 from rclpy.node import Node
-from rclpy.qos import QoSHistoryPolicy, QoSProfile, QoSReliabilityPolicy
 from std_msgs.msg import String
 
-from ur_admittance.errors import ModelError, UrAdmittanceError
+from ur_admittance.errors import ModelError, RobotError, UrAdmittanceError
 from ur_admittance.model import RobotModel
-from ur_admittance.model.frames import Pose
+from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.model.urdf import load
 from ur_admittance.model.urdf.tree import read_tree
+from ur_admittance.params import Parameters
 from ur_admittance.robots.ros.cdr import MOST_NAMES, Malformed, Reader
-from ur_admittance.robots.ros.polled import ALL_LATCHED, LATCHED, NEWEST, Polled
+from ur_admittance.robots.ros.polled import ALL_LATCHED, LATCHED, MANY, NEWEST, Polled
 
 DESCRIPTION_TOPIC = "robot_description"
 STATIC_TOPIC, MOVING_TOPIC = "/tf_static", "/tf"
@@ -34,10 +34,10 @@ POSE_TOPIC = "tcp_pose_broadcaster/pose"  # of the pendant's TCP, as on /tf (pos
 TCP_FRAME = "_controller"  # the driver's name of that frame is the flange's with this added
 FRESH_S = 0.5  # a moving frame that is older is not known any more
 SILENT_S = 1.0  # without a pose from a topic that has a publisher: /tf may know it
-MOVING = QoSProfile(depth=100, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
 
 Link = tuple[str, str, Pose]  # parent, child, T_parent_child
 Links = dict[str, dict[str, Pose]]
+FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0  # [s] between looks for what is missing: doubled each time
 
 
 class Description:
@@ -138,7 +138,7 @@ class Frames:
         if pose_of:
             self._dynamic = Polled(self._node, PoseStamped, POSE_TOPIC, NEWEST)
         elif self._kind is not None:
-            self._dynamic = Polled(self._node, self._kind, MOVING_TOPIC, MOVING)
+            self._dynamic = Polled(self._node, self._kind, MOVING_TOPIC, MANY)
 
     def _poses_come(self) -> bool:
         """On the pose topic, as far as is known by now. Without tf2_msgs there is no other."""
@@ -242,3 +242,56 @@ def pose_from_quaternion(position: Any, quaternion: Any) -> Pose | None:
         ]
     )
     return Pose(R, p)
+
+
+class RobotSearch:
+    """Everything is polled, so that waiting needs no executor. ``node.told_to_end`` ends it early."""
+
+    def __init__(self, node: Any, timeout: float) -> None:
+        self._node, self._timeout = node, timeout
+        self.description, self.frames = Description(node), Frames(node)
+
+    def wait_until(self, missing: Callable[[], str]) -> None:
+        """Look again and again until ``missing`` says nothing; RobotError with what is missing after the timeout."""
+        end = time.monotonic() + self._timeout
+        pause, said = FIRST_PAUSE, ""
+        while sentence := missing():
+            if time.monotonic() >= end or self._node.told_to_end.is_set():
+                raise RobotError(f"still {sentence}")
+            if sentence != said:
+                self._node.get_logger().info(sentence)
+                said = sentence
+            self._node.told_to_end.wait(min(pause, max(0.0, end - time.monotonic())))
+            pause = min(2.0 * pause, LONGEST_PAUSE)
+
+    def changed(self) -> bool:
+        """Whether another description has come since the model was made."""
+        self.description.poll()
+        return self.description.changed
+
+    def model(self, base_link: str, tip_link: str, joints: Sequence[str] = ()) -> RobotModel:
+        """Wait for the description: the arm between two links of it; joints: must be its six, empty: not checked."""
+        self.wait_until(self.description.missing)
+        model = self.description.model(base_link, tip_link)
+        if joints and set(joints) != set(model.joint_names):
+            absent = [name for name in joints if name not in model.joint_names]
+            has = ", ".join(model.joint_names)
+            raise ModelError(f"joint {absent[0]} (parameter joints) is not in robot_description, which has {has}.")
+        return model
+
+    def tcp(self, p: Parameters, frame: str) -> dict[str, Any]:
+        """Change of tool.tcp that the frame asks for, of the description or else of TF. Waits for it."""
+        found: list[Pose] = []
+
+        def missing() -> str:
+            self.frames.poll()
+            pose = self.description.fixed_frame(p.base_link, p.tip_link, frame) or self.frames.fixed(p.tip_link, frame)
+            if pose is not None:
+                found.append(pose)
+                return ""
+            where = "on /tf_static" if self.frames.available else "on /tf_static (tf2_msgs is not installed)"
+            return f"waiting for frame {frame} (tcp_frame): neither in robot_description nor {where}"
+
+        self.wait_until(missing)
+        pose = found[0]
+        return {"tool.tcp": [*pose.position.tolist(), *rpy_from_rotation(pose.rotation).tolist()]}

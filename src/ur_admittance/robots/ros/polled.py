@@ -17,24 +17,19 @@ except ImportError:  # Humble
 NANOSECONDS = 1_000_000_000
 LOOK_S = 0.002  # between two looks for an answer
 
-# Best effort takes from reliable and from best-effort publishers; depth 1 is always the newest.
-NEWEST = QoSProfile(depth=1, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-# Where messages of several publishers may come between two looks, and those of one of them count
-FEW = QoSProfile(depth=16, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.BEST_EFFORT)
-# Controllers of ros2_control subscribe reliably and would not match a best-effort publisher.
-COMMANDS = QoSProfile(depth=1, history=QoSHistoryPolicy.KEEP_LAST, reliability=QoSReliabilityPolicy.RELIABLE)
-LATCHED = QoSProfile(
-    depth=1,
-    history=QoSHistoryPolicy.KEEP_LAST,
-    reliability=QoSReliabilityPolicy.RELIABLE,
-    durability=QoSDurabilityPolicy.TRANSIENT_LOCAL,
-)
-ALL_LATCHED = QoSProfile(
-    depth=100,
-    history=QoSHistoryPolicy.KEEP_LAST,
-    reliability=QoSReliabilityPolicy.RELIABLE,
-    durability=QoSDurabilityPolicy.TRANSIENT_LOCAL,
-)
+
+def _qos(depth: int, reliable: bool = False, latched: bool = False) -> QoSProfile:
+    reliability = QoSReliabilityPolicy.RELIABLE if reliable or latched else QoSReliabilityPolicy.BEST_EFFORT
+    durability = QoSDurabilityPolicy.TRANSIENT_LOCAL if latched else QoSDurabilityPolicy.VOLATILE
+    last = QoSHistoryPolicy.KEEP_LAST
+    return QoSProfile(depth=depth, history=last, reliability=reliability, durability=durability)
+
+
+NEWEST = _qos(1)  # best effort takes from reliable and from best-effort publishers; depth 1 is always the newest
+FEW = _qos(16)  # where messages of several publishers may come between two looks, and those of one of them count
+MANY = _qos(100)
+COMMANDS = _qos(1, reliable=True)  # controllers of ros2_control would not match a best-effort publisher
+LATCHED, ALL_LATCHED = _qos(1, latched=True), _qos(100, latched=True)
 
 
 class NotForTheExecutor(CallbackGroup):  # type: ignore[misc]

@@ -5,12 +5,8 @@ loop's path.
 """
 
 import contextlib
-import importlib.util
-import os
-import sys
 import threading
 import time
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,16 +22,17 @@ from ur_admittance.core.views import SampleFields, scalar, vector
 from ur_admittance.errors import ParameterError, RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
+from ur_admittance.robots.ros import FOR_COMMANDS, use_own_prefix, warn_of_missing
 from ur_admittance.robots.ros.command_path import OUTPUTS, CommandPath
 from ur_admittance.robots.ros.driver_status import RobotStatus
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
+from ur_admittance.robots.ros.known_frames import RobotSearch
 from ur_admittance.robots.ros.polled import Question
 from ur_admittance.robots.ros.ros_clock import RosClock
-from ur_admittance.robots.ros.search import RobotSearch
 from ur_admittance.robots.ros.sensor_place import DRIVER_SENSOR
 from ur_admittance.runtime.braking import BRAKING, slow_down
+from ur_admittance.runtime.interfaces import NO_OWN_ZERO, Robot, RobotInfo
 from ur_admittance.runtime.own_commands import OwnCommands
-from ur_admittance.runtime.robot import NO_OWN_ZERO, Robot, RobotInfo
 
 Array = NDArray[np.float64]
 
@@ -44,16 +41,6 @@ STATUS_EVERY, CONTROLLER_EVERY = 4, 50  # cycles: a stop is noticed within 40 ms
 LAST_COMMANDS = 10  # after standstill: one lost message must not leave the arm moving
 STOP_TIME_S = 3.0
 ZERO_SERVICE, ZERO_ANSWER_S = "io_and_status_controller/zero_ftsensor", 2.0
-# Message packages that everything runs without, only less well
-WITHOUT = {
-    "ur_dashboard_msgs": "the robot's safety mode and robot mode are not seen: a protective or emergency stop shows "
-    "only when the robot's program ends",
-    "controller_manager_msgs": "nobody can be asked whether the controller for the commands is active: one that drops "
-    "them shows only when the arm does not follow",
-    "tf2_msgs": "/tf and /tf_static are not read: a frame must be in robot_description, or be the driver's TCP",
-    "diagnostic_msgs": "/diagnostics is not published",
-}
-FOR_COMMANDS = ("ur_dashboard_msgs", "controller_manager_msgs", "tf2_msgs")
 
 
 @dataclass(frozen=True)
@@ -318,27 +305,6 @@ class RosRobot(Robot):
         if self.inputs is None:
             raise RobotError("not connected to the arm's topics: call connect() first.")
         return self.inputs
-
-
-def missing_packages(wanted: Sequence[str] = tuple(WITHOUT)) -> list[str]:
-    """One sentence for each that is not installed."""
-    distribution = os.environ.get("ROS_DISTRO") or "$ROS_DISTRO"
-    return [
-        f"{name} is not installed: {WITHOUT[name]}; with a ROS installation: "
-        f"sudo apt install ros-{distribution}-{name.replace('_', '-')}"
-        for name in wanted
-        if importlib.util.find_spec(name) is None
-    ]
-
-
-def warn_of_missing(node: Node, wanted: Sequence[str] = tuple(WITHOUT)) -> None:
-    for sentence in missing_packages(wanted):
-        node.get_logger().warning(sentence)
-
-
-def use_own_prefix() -> None:
-    """The wheels do not set AMENT_PREFIX_PATH; a ROS installation does."""
-    os.environ.setdefault("AMENT_PREFIX_PATH", sys.prefix)
 
 
 @contextlib.contextmanager

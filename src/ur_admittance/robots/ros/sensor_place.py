@@ -20,13 +20,12 @@ from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import Pose, rpy_from_rotation
 from ur_admittance.params import Parameters
-from ur_admittance.params.relations import at_probe
+from ur_admittance.params.parameters import at_probe
 from ur_admittance.robots.ros.command_path import ControllerManager
 from ur_admittance.robots.ros.driver_release import Driver, Release, find_driver
 from ur_admittance.robots.ros.driver_status import PROGRAM_TOPIC
 from ur_admittance.robots.ros.inputs import Inputs
-from ur_admittance.robots.ros.known_frames import TCP_FRAME
-from ur_admittance.robots.ros.search import RobotSearch
+from ur_admittance.robots.ros.known_frames import TCP_FRAME, RobotSearch
 
 DRIVER_SENSOR = "force_torque_sensor_broadcaster"  # node and topic of the UR driver
 SAME_M, SAME_RAD = 0.002, 0.01  # what two looks at a standing arm may differ by: other joint offsets, rounding
@@ -194,7 +193,7 @@ class SensorWatch:
             log.info("sensor.rotation and sensor.position say where the sensor is, not its frame")
         else:
             self._use(self._wait_for_place(inputs, model))
-        inputs.only_frame = inputs.wrench_frame
+        inputs.keep_frame()
 
     def _wait_for_place(self, inputs: Inputs, model: RobotModel) -> Place:
         found: list[Place] = []
@@ -226,7 +225,7 @@ class SensorWatch:
             believed(now)
             if now.frame != self._place.frame or self._place.differs(now.pose):
                 self._use(now)
-        inputs.only_frame = inputs.wrench_frame
+        inputs.keep_frame()
         refuse_double_weight(controller)
 
     def problem(self, inputs: Inputs, model: RobotModel) -> str:

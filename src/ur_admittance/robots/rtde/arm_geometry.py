@@ -18,8 +18,7 @@ from ur_admittance.core.chain import forward
 from ur_admittance.core.records import AT_REST
 from ur_admittance.errors import ModelError, RobotError
 from ur_admittance.model import RobotModel
-from ur_admittance.model.arm_table import CALIBRATION, flange_distance, nearest_model
-from ur_admittance.model.dh import DenavitHartenberg, with_geometry
+from ur_admittance.model.arm_table import CALIBRATION, DenavitHartenberg, flange_distance, nearest_model, with_geometry
 from ur_admittance.model.frames import rotation_from_vector, rotation_vector
 from ur_admittance.robots.rtde.listen import Listener
 from ur_admittance.robots.rtde.primary_port import KINEMATICS, Primary

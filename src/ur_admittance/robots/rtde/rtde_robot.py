@@ -30,7 +30,7 @@ from ur_admittance.robots.rtde.rtde_checks import check_ready, check_released, u
 from ur_admittance.robots.rtde.rtde_clock import Beat, RobotClock
 from ur_admittance.robots.rtde.settings import RtdeSettings, WrenchSource
 from ur_admittance.robots.rtde.wrenches import Wrenches
-from ur_admittance.runtime.robot import NO_OWN_ZERO, Robot, RobotInfo
+from ur_admittance.runtime.interfaces import NO_OWN_ZERO, Robot, RobotInfo
 
 Array = NDArray[np.float64]
 

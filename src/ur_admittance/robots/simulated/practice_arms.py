@@ -13,7 +13,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.model.frames import rotation_from_rpy
 from ur_admittance.robots.simulated import GRAVITY, FtSensor, Tool, World
 from ur_admittance.robots.simulated.devices import Matrix
-from ur_admittance.runtime.robot import Robot
+from ur_admittance.runtime.interfaces import Robot
 
 NOISE_FORCE, NOISE_TORQUE = 0.1, 0.005  # [N], [Nm] standard deviation of one reading
 LARGEST_BIAS = (20.0, 1.0)  # [N], [Nm]

@@ -25,7 +25,7 @@ from ur_admittance.robots.simulated.kernels import controller_box as kernels
 from ur_admittance.robots.simulated.second import SensorFault
 from ur_admittance.robots.simulated.world import World
 from ur_admittance.runtime.clock import Clock, LockstepClock, RealTimeClock
-from ur_admittance.runtime.robot import Robot, RobotInfo
+from ur_admittance.runtime.interfaces import Robot, RobotInfo
 
 STOP_TIME_S = 3.0  # [s] enough from any joint's top speed
 CATCH_UP_S = 0.1  # [s] a longer pause of the reader is skipped, not simulated

@@ -16,7 +16,7 @@ from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.connect import CALM_WATCHDOG_HZ, connected_arm, open_rtde
 from ur_admittance.robots.rtde.bringup.bringup_report import DONE, MEASURED, SKIPPED, Report
-from ur_admittance.runtime.robot import Robot
+from ur_admittance.runtime.interfaces import Robot
 
 YES, REPEAT, SKIP, QUIT = "yrsq"
 

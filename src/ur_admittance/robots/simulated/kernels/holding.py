@@ -4,7 +4,7 @@ A hand with a mass m is a body between the tool and where the person wants it: h
 place by the arm's spring and damper, K and C:   m h'' = K (place - h) + C (place' - h') - f,   f: on the tool
 """
 
-from ur_admittance.analysis.held import GRIP_RATE, GRIP_RATIO
+from ur_admittance.analysis.compliance import GRIP_RATE, GRIP_RATIO
 from ur_admittance.core.compile import kernel, mat3, vec3, vec6
 from ur_admittance.core.spatial import (
     cross,
