@@ -121,18 +121,3 @@ class Bounds:
             words = f"{given:g}" if isinstance(given, float) else given
             raise ParameterError(f"{name} {words}: must be a number from {self.low:.10g} to {self.high:.10g}{unit}.")
         return value
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of these words."""
-
-    words: tuple[str, ...]
-
-    def __str__(self) -> str:
-        return "|".join(self.words)
-
-    def read(self, name: str, given: Any) -> str:
-        if given not in self.words:
-            raise ParameterError(f"{name} {given}: must be one of {', '.join(self.words)}.")
-        return str(given)

@@ -59,7 +59,6 @@ def _new_recording(path: Path | None) -> Path | None:
 
 SEED = Bounds(0, 2**30 - 1)
 DURATION = Bounds(0.01, 1e7, "s")
-MINUTES = Bounds(1e-3, 1e6, "min")
 
 ModelOption = Annotated[
     str,
@@ -79,7 +78,6 @@ LogOption = Annotated[
         "--log", help="Record the run (.mcap); an existing file is never overwritten.", callback=_new_recording
     ),
 ]
-FigureOption = Annotated[Path | None, typer.Option("--figure", help="Write a picture (.png, .svg, .pdf).")]
 OverwriteOption = Annotated[
     bool, typer.Option("--overwrite", help="Replace files that exist; a recording is never replaced.")
 ]
@@ -123,9 +121,6 @@ StageOption = Annotated[
         help="Run this in every cycle too: path:FILE,speed=0.05 in front of the law, smoother or follower behind it, "
         "or your own as module:Name (repeatable).",
     ),
-]
-ThreadsOption = Annotated[
-    int | None, within("--threads", bounds=Bounds(1, 1024), help="Threads; default: one per core.")
 ]
 YesOption = Annotated[bool, typer.Option("--yes", help="Do not ask before the arm moves.")]
 

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.console import compile_first, console, wrapped
-from ur_admittance.cli.options import MINUTES, SEED, JsonOption, ThreadsOption, within
+from ur_admittance.cli.options import SEED, JsonOption, within
 from ur_admittance.given import Bounds
+from ur_admittance_lab.commands.lab_options import ThreadsOption
 
 if TYPE_CHECKING:
     from ur_admittance_lab.campaign import Finding
@@ -32,7 +33,9 @@ def campaign(
     cycles: Annotated[
         float | None, within("--cycles", bounds=Bounds(1.0, 1e15), help="Number of controller cycles, such as 1e8.")
     ] = None,
-    minutes: Annotated[float | None, within("--minutes", bounds=MINUTES, help="Time to spend [min].")] = None,
+    minutes: Annotated[
+        float | None, within("--minutes", bounds=Bounds(1e-3, 1e6, "min"), help="Time to spend [min].")
+    ] = None,
     seed: Annotated[int, within("--seed", bounds=SEED, help="Number of the first episode of each family.")] = 0,
     threads: ThreadsOption = None,
     keep: Annotated[Path | None, typer.Option(help="Folder for recordings of findings (.mcap).")] = None,

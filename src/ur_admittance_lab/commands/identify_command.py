@@ -10,13 +10,13 @@ import typer
 
 from ur_admittance.cli.console import console
 from ur_admittance.cli.options import (
-    FigureOption,
     JsonOption,
     OverwriteOption,
     beside,
     check_output,
 )
 from ur_admittance.outputs import PARAMETERS, PICTURES
+from ur_admittance_lab.commands.lab_options import FigureOption
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

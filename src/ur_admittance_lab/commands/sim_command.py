@@ -9,7 +9,6 @@ import typer
 from ur_admittance.cli.console import compile_first, console, wrapped
 from ur_admittance.cli.options import (
     SEED,
-    FigureOption,
     JsonOption,
     LogOption,
     OverwriteOption,
@@ -20,7 +19,7 @@ from ur_admittance.cli.options import (
     within,
 )
 from ur_admittance.outputs import PICTURES
-from ur_admittance_lab.commands.twin_option import TwinOption, twin_from
+from ur_admittance_lab.commands.lab_options import FigureOption, TwinOption, twin_from
 
 
 def sim(

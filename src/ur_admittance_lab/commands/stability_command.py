@@ -11,7 +11,6 @@ import typer
 from ur_admittance.cli.check import seconds
 from ur_admittance.cli.console import wrapped
 from ur_admittance.cli.options import (
-    FigureOption,
     JsonOption,
     OverwriteOption,
     SetOption,
@@ -21,9 +20,9 @@ from ur_admittance.cli.options import (
     within,
 )
 from ur_admittance.errors import ParameterError
-from ur_admittance.given import Bounds, Choice
+from ur_admittance.given import Bounds
 from ur_admittance.outputs import PICTURES
-from ur_admittance_lab.commands.twin_option import TwinOption, twin_from
+from ur_admittance_lab.commands.lab_options import FigureOption, TwinOption, twin_from
 
 if TYPE_CHECKING:
     from ur_admittance.analysis.axis_loop import Loop
@@ -59,8 +58,8 @@ def stability(
     from ur_admittance.analysis.compliance import edge_of_stability
 
     check_output("--figure", figure, PICTURES, overwrite)
-    if axis is not None:
-        Choice(AXES).read("--axis", axis)
+    if axis is not None and axis not in AXES:
+        raise ParameterError(f"--axis {axis}: must be one of {', '.join(AXES)}.")
     if servo is not None and delay is None:
         raise ParameterError(f"--servo {servo:g} Hz: needs --delay, too.")
     parameters = parameters_from(preset)

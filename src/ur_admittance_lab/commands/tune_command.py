@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.console import compile_first, console
-from ur_admittance.cli.options import JsonOption, ThreadsOption, shared_options
+from ur_admittance.cli.options import JsonOption, shared_options
 from ur_admittance.errors import ParameterError
+from ur_admittance_lab.commands.lab_options import ThreadsOption
 from ur_admittance_lab.commands.ranges import numbers, parse_range
 
 if TYPE_CHECKING:

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from typing import Any
 
-from ur_admittance.errors import SimulationError
-from ur_admittance.given import Bounds, Choice
+from ur_admittance.errors import ParameterError, SimulationError
+from ur_admittance.given import Bounds
 from ur_admittance.robots.simulated.second import KINDS
 from ur_admittance_lab.episodes import Trace
 from ur_admittance_lab.scenarios import (
@@ -23,7 +24,22 @@ from ur_admittance_lab.scenarios import (
 from ur_admittance_lab.scenarios.outcome import Curve, Metric, Outcome
 from ur_admittance_lab.scenarios.stage import Setup, Stage
 
-__all__ = ["SCENARIOS", "Curve", "Metric", "Outcome", "Scenario", "Setup", "Stage", "Trace", "run_scenario"]
+__all__ = ["SCENARIOS", "Choice", "Curve", "Metric", "Outcome", "Scenario", "Setup", "Stage", "Trace", "run_scenario"]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of these words."""
+
+    words: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "|".join(self.words)
+
+    def read(self, name: str, given: Any) -> str:
+        if given not in self.words:
+            raise ParameterError(f"{name} {given}: must be one of {', '.join(self.words)}.")
+        return str(given)
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,20 @@
-"""--twin: an arm that was identified."""
+"""Options that several commands of the laboratory share."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ur_admittance.cli.options import within
+from ur_admittance.given import Bounds
+
 if TYPE_CHECKING:
     from ur_admittance_lab.twin import Twin
 
+FigureOption = Annotated[Path | None, typer.Option("--figure", help="Write a picture (.png, .svg, .pdf).")]
+ThreadsOption = Annotated[
+    int | None, within("--threads", bounds=Bounds(1, 1024), help="Threads; default: one per core.")
+]
 TwinOption = Annotated[Path | None, typer.Option("--twin", help="An arm found by identify (.yaml).")]
 
 
