@@ -113,13 +113,20 @@ def test_a_kernel_that_computes_something_else_is_noticed(two_sensors, monkeypat
     assert 0.0 < result.differences["sent.q"] < 1e-12
 
 
+@pytest.fixture(scope="module")
+def emulator():
+    with EmulatorProcess("--patience", "0.4") as started:
+        yield started
+
+
 @pytest.mark.parametrize(("command", "sensors"), [("speed", 1), ("servo", 1), ("speed", 2)])
-def test_what_an_arm_got_through_rtde_is_recomputed(tmp_path, command, sensors):
+def test_what_an_arm_got_through_rtde_is_recomputed(emulator, tmp_path, command, sensors):
+    emulator.tell("reset")
     model = robot_model("ur5e")
     patient = {"command": command, "state_patience": 0.5, "command_patience": 0.4}
     changes = {"tool.tcp": [0.0, 0.0, 0.15, 0.0, 0.0, 0.0]}
     rng, cycle = np.random.default_rng(0), 0
-    with EmulatorProcess("--patience", "0.4") as emulator, NetFtServer() as server:
+    with NetFtServer() as server:
         settings, netft = RtdeSettings(**patient), None
         if sensors == 2:
             settings = RtdeSettings(sensor="external", second="builtin", **patient)

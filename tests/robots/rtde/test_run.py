@@ -25,10 +25,16 @@ def until(condition, seconds=20.0):
         time.sleep(0.05)
 
 
-@pytest.fixture
-def emulator():
+@pytest.fixture(scope="module")
+def started():
     with EmulatorProcess("--patience", "0.4") as started:
         yield started
+
+
+@pytest.fixture
+def emulator(started):
+    started.tell("reset")
+    return started
 
 
 @pytest.fixture
