@@ -10,10 +10,10 @@ from ur_admittance.params import preset as preset
 from ur_admittance.recording.log import read_log as read_log
 from ur_admittance.recording.recorder import Recorder as Recorder
 from ur_admittance.robots.drive import run as run
+from ur_admittance.robots.external_sensors import NetFt as NetFt
+from ur_admittance.robots.external_sensors import RobotiqFt as RobotiqFt
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot as RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings as RtdeSettings
-from ur_admittance.robots.sensors import NetFt as NetFt
-from ur_admittance.robots.sensors import RobotiqFt as RobotiqFt
 from ur_admittance.robots.simulated import Environment as Environment
 from ur_admittance.robots.simulated import FtSensor as FtSensor
 from ur_admittance.robots.simulated import SecondSensor as SecondSensor

@@ -14,9 +14,9 @@ from ur_admittance.recording import replay as replay_module
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.recording.replay import replay
+from ur_admittance.robots.external_sensors import NetFt
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
-from ur_admittance.robots.sensors import NetFt
 from ur_admittance.robots.simulated import FtSensor, SecondSensor, SimulatedRobot, World
 from ur_admittance.runtime.loop import run
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess

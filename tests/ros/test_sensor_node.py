@@ -13,7 +13,7 @@ rclpy = pytest.importorskip("rclpy")
 def test_readings_of_a_netft_are_published_zeroed_and_missed(client, monkeypatch):
     from geometry_msgs.msg import WrenchStamped
 
-    from ur_admittance.robots.sensors import NetFt
+    from ur_admittance.robots.external_sensors import NetFt
     from ur_admittance.ros import sensor_node
 
     heard = client.listen(WrenchStamped, "/wrist_ft_sensor")

@@ -57,9 +57,9 @@ def open_robot(name: str, model: str = "ur5e", period: float = 0.002, **options:
 def open_rtde(host: str, model: RobotModel, sensor: str = "builtin", second: str = "", **settings: Any) -> "RtdeRobot":
     """sensor, second: as sensor.source, second empty: none; settings: as RtdeSettings. RobotError for one that does not
     exist or does not fit."""
+    from ur_admittance.robots.external_sensors import external_sensor
     from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
     from ur_admittance.robots.rtde.settings import RtdeSettings
-    from ur_admittance.robots.sensors import external_sensor
 
     device, other = external_sensor(sensor), external_sensor(second)
     for name, source, found in (("sensor", sensor, device), ("second", second, other)):

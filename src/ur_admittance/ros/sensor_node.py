@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from rclpy.node import Node
 
 from ur_admittance.errors import ParameterError, RobotError
+from ur_admittance.robots.external_sensors import external_sensor
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC
 from ur_admittance.robots.ros.prepared import wrenches
-from ur_admittance.robots.sensors import external_sensor
 from ur_admittance.ros.node_run import offer, run
 from ur_admittance.ros.parameters import Option, SchemaParameters
 from ur_admittance.runtime.clock import RealTimeClock

@@ -5,7 +5,7 @@ import threading
 import time
 from types import TracebackType
 
-from ur_admittance.robots.sensors.netft import HEADER, RECORD, REQUEST, STREAM
+from ur_admittance.robots.external_sensors import HEADER, RECORD, REQUEST, STREAM
 
 COUNTS = 1_000_000  # per N and per Nm
 WAIT = 0.2  # [s] between looks at requests while nothing is streamed

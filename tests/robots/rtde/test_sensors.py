@@ -9,9 +9,7 @@ import numpy as np
 import pytest
 
 from ur_admittance.errors import RobotError
-from ur_admittance.robots.sensors import NetFt, RobotiqFt
-from ur_admittance.robots.sensors.netft import RECORD
-from ur_admittance.robots.sensors.robotiq import HEAD, START, crc
+from ur_admittance.robots.external_sensors import HEAD, RECORD, START, NetFt, RobotiqFt, crc
 
 from .netft_server import COUNTS, NetFtServer
 

@@ -9,10 +9,10 @@ from ur_admittance.errors import LifecycleError, RobotError
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.robots.connect import open_rtde
+from ur_admittance.robots.external_sensors import NetFt
 from ur_admittance.robots.rtde.rtde_robot import RtdeRobot
 from ur_admittance.robots.rtde.settings import RtdeSettings
 from ur_admittance.robots.rtde.tool import check_parameters
-from ur_admittance.robots.sensors import NetFt
 from ur_admittance.runtime.interfaces import NO_OWN_ZERO
 from ur_admittance.runtime.loop import Loop
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
