@@ -19,7 +19,7 @@ SERVOJ_GAIN = 1000.0  # allowed 100 to 2000
 
 
 class WrenchSource(Protocol):
-    """An external force/torque sensor: ``robots.sensors`` has readers."""
+    """An external force/torque sensor: ``robots.external_sensors`` has readers."""
 
     source: str  # its name in calibrations, as sensor.source has it
 
