@@ -34,19 +34,23 @@ quick: lint
 
 # What failed runs once more, alone; second tries are counted over all parts (scripts/run_tests.py). First, beside each
 # other, what two cores do without being late: tests with processes of their own, one pair of ROS 2 nodes (a second one,
-# at real-time priority, would hold up the first), and in what these leave, those in simulated time (CALM). Then a
-# browser, and those that judge the wall clock (@pytest.mark.realtime), alone.
-CALM := $(addprefix tests/,analysis calibration control core docs model package params robots/simulated \
-  $(addprefix lab/,bench campaign episodes scenarios tuning twin))
+# at real-time priority, would hold up the first), and in what these leave, those in simulated time (CALM). Then two
+# browsers, and those that judge the wall clock (@pytest.mark.realtime), alone.
+CALM := $(addprefix tests/,analysis calibration control core docs model package params robots/simulated test_refusals.py \
+  $(addprefix lab/,bench campaign episodes scenarios tuning twin) \
+  $(addprefix lab/emulator/test_,two_tables.py urscript.py urscript_fuzz.py) \
+  $(addprefix page/test_,feel.py files.py interactive_world.py) \
+  $(addprefix runtime/test_,damaged_recordings.py replay.py tables_and_figures.py))
+BROWSER := $(wildcard tests/page/test_*in_the_browser.py)
 NO_ROS := --ignore=tests/ros
 test: lint $(ROS)/.tried
 	@$(COMPILE)
 	@$(ROS_PART) && $(RUN_TESTS) \
-	  "$(BIN)/python -m pytest" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,tests/page $(CALM))" \
+	  "$(BIN)/python -m pytest" "$(CROWD) $(NO_ROS) $(addprefix --ignore=,$(BROWSER) $(CALM))" \
 	  "nice -n 19 $(BIN)/python -m pytest -n auto --dist loadfile" "$(CROWD) $(CALM)" \
 	  $${ros:+"$$ros" "$(CROWD) $(ROS_TESTS)"} \
-	  then "$(BIN)/python -m pytest" "$(CROWD) tests/page" \
-	  then "$(BIN)/python -m pytest" "-m realtime $(NO_ROS)" $${ros:+then "$$ros" "-m realtime $(ROS_TESTS)"}
+	  then "$(BIN)/python -m pytest -n 2 --dist loadfile" "$(CROWD) $(BROWSER)" \
+	  then "$(BIN)/python -m pytest" "-m realtime $(REALTIME)" $${ros:+then "$$ros" "-m realtime $(ROS_TESTS)"}
 
 test-ros: $(ROS)/.tried
 	@$(ROS_PART) && $(RUN_TESTS) $${ros:+"$$ros" "$(ROS_TESTS)"}
@@ -54,6 +58,7 @@ test-ros: $(ROS)/.tried
 COMPILE := $(BIN)/ur-admittance sim push --json >/dev/null # outside the time limits of the tests, and once for all workers
 RUN_TESTS := $(BIN)/python scripts/run_tests.py
 CROWD := -m 'not realtime'
+REALTIME = $(filter-out tests/ros/%,$(shell grep -rl --include='test_*.py' 'mark\.realtime' tests)) # the others need not be collected
 ROS_TESTS := tests/ros tests/robots/test_contract.py -k ros
 # Nodes in processes of their own over DDS on this machine. A sourced ROS installation would mix with the wheels.
 ROS_PART = if [ -e $(ROS)/.installed ]; then \

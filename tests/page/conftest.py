@@ -210,7 +210,7 @@ def visit(browser, left_open):
             before = left_open.pop(place, None)
             while left_open:
                 left_open.popitem()[1].context.close()
-            tab = before and as_new(before)
+            tab = before and as_new(before, width, height)
         tab = tab or load(browser, *place)
         opened.append((place, tab))
         return tab
@@ -243,13 +243,14 @@ def load(browser, url, width, height):
     return tab
 
 
-def as_new(tab):
-    """The first tab of the panel, the first camera, nothing focused, no notice, the values of the `demo`. None, and
-    closed, if the test before has left it otherwise."""
+def as_new(tab, width, height):
+    """The first size, the first tab of the panel, the first camera, nothing focused, no notice, the values of the
+    `demo`. None, and closed, if the test before has left it otherwise."""
     from playwright.sync_api import Error
 
     try:
         tab.mouse.up()
+        tab.set_viewport_size({"width": width, "height": height})
         tab.get_by_role("tab", name="Feel").dispatch_event("click", timeout=5000)
         tab.get_by_role("button", name="start", exact=True).first.dispatch_event("click", timeout=5000)
         tab.wait_for_function(CLEARED, polling=200, timeout=5000)

@@ -18,22 +18,25 @@ THREE_FROM_BASE = np.array([[0, -1, 0], [0, 0, 1], [-1, 0, 0]])  # axes of the b
 CHARTS = "Object.values(window.__viserTestpoints.uplots).map(({ chart }) => chart)"
 
 
-@pytest.mark.parametrize(("width", "height"), [(390, 844), (844, 390), (1000, 700), (1280, 800)])
-def test_on_a_small_screen_nothing_covers_the_view(demo, visit, width, height):
-    tab = visit(demo.url, width, height)
-    tab.wait_for_timeout(1000)
-    assert tab.evaluate("[...document.querySelectorAll('.mantine-ScrollArea-viewport')].every("
-                        "area => area.scrollWidth <= area.clientWidth)"), "nothing to scroll sideways"  # fmt: skip
-    view = tab.locator("canvas").first.bounding_box()
-    stop, status = (tab.locator(name).bounding_box() for name in ("#stop-everything", ".arm-status"))
-    assert min(view["width"], view["height"]) > 380
-    beside = status["x"] >= view["x"] + view["width"] or status["y"] >= view["y"] + view["height"]
-    assert beside, "the panel is next to the view"
-    assert stop["x"] + stop["width"] <= view["x"] + view["width"], "STOP is over the view, not over the panel"
+@pytest.mark.parametrize("sizes", [[(390, 844), (844, 390)], [(1280, 800), (1000, 700)]], ids=["telephone", "tablet"])
+def test_on_a_small_screen_nothing_covers_the_view(demo, visit, sizes):
+    """As it is loaded, and turned or made smaller."""
+    tab = visit(demo.url, *sizes[0])
+    for width, height in sizes:
+        tab.set_viewport_size({"width": width, "height": height})
+        tab.wait_for_timeout(1000)
+        assert tab.evaluate("[...document.querySelectorAll('.mantine-ScrollArea-viewport')].every("
+                            "area => area.scrollWidth <= area.clientWidth)"), "nothing to scroll sideways"  # fmt: skip
+        view = tab.locator("canvas").first.bounding_box()
+        stop, status = (tab.locator(name).bounding_box() for name in ("#stop-everything", ".arm-status"))
+        assert min(view["width"], view["height"]) > 380
+        beside = status["x"] >= view["x"] + view["width"] or status["y"] >= view["y"] + view["height"]
+        assert beside, "the panel is next to the view"
+        assert stop["x"] + stop["width"] <= view["x"] + view["width"], "STOP is over the view, not over the panel"
 
 
 def test_the_camera_goes_where_its_button_says(demo, visit, press, eventually):
-    tab, scale = visit(demo.url), size(robot_model("ur5e")) / DRAWN_FOR
+    tab, scale = visit(demo.url, 1280, 800), size(robot_model("ur5e")) / DRAWN_FOR
 
     def camera_at(place):
         return np.allclose(tab.evaluate(CAMERA), THREE_FROM_BASE @ place, atol=0.01)

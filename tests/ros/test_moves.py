@@ -56,6 +56,7 @@ def test_speed_scaling_slows_a_trajectory_down(arm):
     assert way[-1][1] == pytest.approx(0.4, abs=0.01)
 
 
+@pytest.mark.realtime
 def test_init_robot_moves_smoothly_to_a_named_configuration(arm, processes):
     arm.joint_state()
     mover = processes.start("init_robot", {"configuration": "home"})

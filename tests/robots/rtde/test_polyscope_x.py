@@ -59,7 +59,7 @@ def test_it_is_recognised_without_a_dashboard(x) -> None:
 
 def test_check_is_content_with_the_direct_client_and_refuses_ur_rtde_with_the_reason(x) -> None:
     bad = {
-        client: [found.text for found in examine(x.host, "ur5e", 0.5, client=client) if found.level == "bad"]
+        client: [found.text for found in examine(x.host, "ur5e", 0.5, "here", client=client) if found.level == "bad"]
         for client in ("direct", "ur_rtde")
     }
     assert bad == {"direct": [], "ur_rtde": [NOT_ON_X]}
@@ -203,6 +203,7 @@ def test_run_yields_to_a_push_is_stopped_unlocked_reset_and_yields_again(x) -> N
                 x.tell("push 0 20 0 0 0 0")
                 until(lambda start=start: newest()["p_tcp"][1] - start[1] > 0.03)
                 x.tell("let go")
+                until(lambda: np.abs(newest()["wrench_tcp"][:3]).max() < 0.5 and np.abs(newest()["qd"]).max() < 1e-3)
         process.terminate()
         output, _ = process.communicate(timeout=20)
         assert process.returncode == 0, output

@@ -85,6 +85,7 @@ def test_a_protective_stop_is_left_by_unlocking_and_a_reset_and_each_stop_says_w
         refused = send({"request": "reset_fault"}, name)
         assert not refused.accepted
         assert "protective stop: look for the cause" in refused.text
+        emulator.tell("unlock delay 0.5")  # five seconds otherwise
         until(lambda: emulator.dashboard("unlock protective stop") == "Protective stop releasing")
         time.sleep(0.2)
         assert command()["mode"] == Mode.FAULT  # nothing comes back by itself
