@@ -1,6 +1,6 @@
 """What happens when something breaks: each fault in the simulation, what the controller said, how the arm stopped.
 
-    python benchmarks/fault_table.py [docs/reference/faults_measured.md]
+    python benchmarks/fault_table.py [FILE.md]
 
 tests/lab/bench/test_fault_table.py runs the same cases and checks them.
 """

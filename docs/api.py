@@ -96,7 +96,7 @@ def member(kind: type, name: str) -> str:
     text = signature(node, source, name, owner)
     if any("property" in ast.unparse(decorator) for decorator in node.decorator_list):
         text = text.replace("() ->", ":")
-    doc = ast.get_docstring(node) or ""
+    doc = ast.get_docstring(node) or inspect.getdoc(getattr(kind, name)) or ""
     return "\n\n".join(part for part in (f"#### `{kind.__name__}.{name}`", code(text), doc) if part)
 
 

@@ -19,6 +19,7 @@ from ur_admittance.robots.simulated.interactive_world import (
     InteractiveWorld,
     simulated_parameters,
 )
+from ur_admittance.robots.simulated.second import SECOND
 from ur_admittance.runtime.mailbox import Mailbox
 from ur_admittance_lab.scenarios.stage import TOOL
 
@@ -181,3 +182,26 @@ def test_another_arm_ends_the_loop_with_what_is_wanted(rig):
     assert live.on_tick(rig.controller)
     model, tool = live.wanted
     assert (model, tool.tool.tcp, tool.tool.mass) == ("ur10e", (0.1, 0.0, 0.2), 2.2)
+
+
+def test_another_environment_keeps_both_force_sensors():
+    model = robot_model("ur5e")
+    robot = SimulatedRobot(World(model, TOOL, None, SERVO, second=SECOND), PERIOD)
+    live = InteractiveWorld(robot)
+    controller = AdmittanceController(model, simulated_parameters().changed({"second.source": "simulation"}))
+    push = {"wrench": [0, 15, 0, 0, 0, 0], "seconds": 0.5}
+
+    def read_for(seconds):
+        for _ in range(round(seconds / PERIOD)):
+            robot.read(controller.sample)
+            controller.update()
+            robot.write(controller.command)
+            live.on_tick(controller)
+        return np.array(controller.sample["second_wrench"])
+
+    with robot:
+        controller.configure()
+        live.handlers["environment"](controller, {"kind": "none"})
+        before = read_for(0.2)
+        live.handlers["push"](controller, push)
+        assert np.linalg.norm((read_for(0.3) - before)[:3]) == pytest.approx(15.0, abs=2.0)

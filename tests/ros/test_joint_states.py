@@ -91,3 +91,28 @@ def test_two_publishers_of_the_same_joints_are_refused_at_once(nodes):
         publish("impostor", NAMES, 2.0)
         settle(inputs, 2 * k + 2)
     assert "not each was seen to send other joints" in inputs.crowd(patient=True)
+
+
+def test_a_reading_stays_when_the_same_sample_comes_as_another_object(compiled):
+    import rclpy
+    from geometry_msgs.msg import Vector3, Wrench, WrenchStamped
+    from rclpy.node import Node
+
+    from ur_admittance.core.records import SAMPLE, new
+    from ur_admittance.core.views import SampleFields
+    from ur_admittance.robots.ros.inputs import Inputs
+
+    context = rclpy.Context()
+    rclpy.init(context=context)
+    node = Node("reader", context=context)
+    inputs = Inputs(node, NAMES, "/wrench", False)
+    publisher = node.create_publisher(WrenchStamped, "/wrench", 10)
+    until(publisher.get_subscription_count)
+    publisher.publish(WrenchStamped(wrench=Wrench(force=Vector3(z=5.0))))
+    samples = new(SAMPLE)
+    until(lambda: (inputs.read(SampleFields(samples[0])), samples[0]["wrench"][2])[1] == 5.0)
+    inputs.read(SampleFields(samples[0]))
+    assert samples[0]["wrench"][2] == 5.0
+    inputs.destroy()
+    node.destroy_node()
+    context.try_shutdown()

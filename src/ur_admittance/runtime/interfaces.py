@@ -1,23 +1,20 @@
 """What the loop needs from a robot, from a controller and from those around it, and what it tells about each cycle."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import dataclass
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.core.records import Mode, Status
-from ur_admittance.errors import UrAdmittanceError
+from ur_admittance.errors import LoopError, RobotError, UrAdmittanceError
+from ur_admittance.model import RobotModel
+from ur_admittance.runtime.clock import Clock
 
 if TYPE_CHECKING:
     from ur_admittance.control.references import References
-from dataclasses import dataclass
-from types import TracebackType
-from typing import TypeVar, runtime_checkable
-
-from ur_admittance.errors import LoopError, RobotError
-from ur_admittance.model import RobotModel
-from ur_admittance.runtime.clock import Clock
 
 R = TypeVar("R", bound="Robot")
 
@@ -64,10 +61,10 @@ MAX_PERIOD_S = 0.1  # a longer pause is a fault: the arm has moved on without be
 LOOP = np.dtype(
     [
         ("sequence", np.int64),  # cycles since the start, first is 1
-        ("time_ns", np.int64),  # wall clock at the start of the cycle (simulated time in lock-step)
+        ("time_ns", np.int64),  # wall clock of the cycle (simulated time in lock-step)
         ("params_revision", np.int64),  # of the parameters this cycle was computed with
         ("period", np.float64),  # since the start of the last cycle [s]
-        ("lateness", np.float64),  # start of the cycle after its deadline [s]
+        ("lateness", np.float64),  # start of the cycle after its deadline [s]; 0 where the robot itself sets the pace
         ("latency", np.float64),  # from the start of reading the robot to the end of writing to it [s]
         ("publish", np.float64),  # time that publishing the last cycle took [s]
         ("missed", np.int64),  # deadlines skipped since the start
@@ -158,9 +155,9 @@ class Robot(Protocol):
         ...
 
     def read(self, sample: Any) -> None:
-        """Fill q, qd, wrench (raw, sensor axes), joint_age, wrench_age, external_status, stamp_ns and dt;
-        speed_driven where the arm is sent command.qd; second_* where there is a second force sensor (``reads_second``);
-        drive where the robot carries commands on by itself."""
+        """Fill q, qd, wrench (as it comes, in sensor axes), joint_age, wrench_age, external_status, stamp_ns and dt;
+        speed_driven where a real arm is sent command.qd; second_* where there is a second force sensor
+        (``reads_second``); drive where the robot carries commands on by itself."""
         ...
 
     def write(self, command: Any) -> Any:

@@ -211,7 +211,9 @@ class Inputs:
 
     def _bind(self, fields: SampleFields) -> None:
         """From now on messages are decoded straight into this sample."""
-        fields.q[:], fields.qd[:], fields.wrench[:] = self.q, self.qd, 0.0
+        if self._wrench is None:
+            fields.wrench[:] = 0.0
+        fields.q[:], fields.qd[:] = self.q, self.qd
         self.q, self.qd = fields.q, fields.qd
         for topic, place in ((self._wrench, fields.wrench), (self._second, fields.second_wrench)):
             if topic is not None:

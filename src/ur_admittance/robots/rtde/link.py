@@ -140,7 +140,7 @@ class Link(ABC):
         """As far as the state says it; empty: the program has ended."""
         return WAS_PAUSED if self.states["runtime_state"] in PAUSES else ""
 
-    # outside the loop: these wait for the robot, within a time limit; False: it did not do it
+    # while the arm stands: these wait for the robot, within a time limit; False: it did not do it
 
     @abstractmethod
     def restart_program(self) -> bool:

@@ -3,7 +3,8 @@
 Two clocks are never equal: the phase between host and robot would slip, so that now and then a state is used twice and
 a command falls into a cycle that already has one. With the robot's own beat there is one command per robot cycle.
 
-Waiting happens here and nowhere else; ``RtdeRobot.read`` takes the newest state and returns at once.
+A running arm is waited for here and nowhere else; ``RtdeRobot.read`` takes the newest state and returns at once. Only
+letting go of a lost connection, or starting the program again, takes longer, and the arm stands then.
 """
 
 import time

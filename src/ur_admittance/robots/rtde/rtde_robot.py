@@ -2,7 +2,7 @@
 
 A streamed speed is held until something stops it, and a lost connection is silent. So every cycle checks that the
 connections are alive, the time stamp has advanced, the safety bits are clear, the program runs and the command was
-accepted; without commands the arm is slowed down after 20 ms, and on the robot a watchdog ends the program.
+accepted; without commands a streamed speed is braked after 20 ms, and on the robot a watchdog ends the program.
 
 The speed slider stretches time on the robot. ``dt`` of the sample is the robot's time times that scaling, so that what
 the controller integrates is what the arm does: at 30 % everything is 30 % as fast, and nothing winds up.
@@ -46,8 +46,8 @@ SAFETY_STOPS = (Status.PROTECTIVE_STOP, Status.EMERGENCY_STOP, Status.SAFEGUARD_
 class RtdeRobot(Robot):
     """One UR e-Series (500 Hz) or CB3 (125 Hz). ``with RtdeRobot(host, model) as robot:``
 
-    ``read`` takes the newest state and never waits: pace a loop with ``RobotClock(robot)``, anything else with
-    ``robot.beat.wait()``; either gives one command per robot cycle.
+    ``read`` takes the newest state and does not wait for another: pace a loop with ``RobotClock(robot)``, anything
+    else with ``robot.beat.wait()``; either gives one command per robot cycle.
     """
 
     def __init__(

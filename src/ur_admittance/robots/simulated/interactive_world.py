@@ -245,13 +245,14 @@ class InteractiveWorld:
 
 
 def take_over(new: World, old: World) -> None:
-    """The arm goes on in another world where it was: same motion, same servo and sensor, same time."""
+    """The arm goes on in another world where it was: same motion, same servo and sensors, same time."""
     for field in ("qpos", "qvel", "qfrc_applied", "qacc_warmstart"):
         getattr(new.mj_data, field)[:] = getattr(old.mj_data, field)
     kept = ("steps", "setpoint", "delayed", "y", "yd", "torque", "bias", "drift", "clean", "wrench", "recent")
     for field in (*kept, "hand_work"):
         new._plant[field] = old._plant[field]
     new._commands[:], new._readings[:] = old._commands, old._readings
+    new.second = old.second
     mujoco.mj_forward(new.mj_model, new.mj_data)
 
 
