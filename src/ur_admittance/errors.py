@@ -64,6 +64,10 @@ class Doubt(LifecycleError):
     """An activation that is safe only if somebody knows the force that the tool reads at rest (activate_with_load)."""
 
 
+class LibraryError(UrAdmittanceError):
+    """The compiled controller is missing and cannot be made here."""
+
+
 class SimulationError(UrAdmittanceError):
     """A world or scenario that cannot be built or has diverged."""
 

@@ -4,22 +4,24 @@ import os
 
 import numpy as np
 import pytest
-from numba import njit
 
+from ur_admittance.compiler.numba_form import compiled, through_library
 from ur_admittance.core.chain import forward
+from ur_admittance.core.kernel import mat3, mat6, vec3
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Mode, Request, new
-from ur_admittance.core.tick import tick_one
+from ur_admittance.core.tick import tick
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
 
+through_library(tick)
 SWEEP = int(os.environ.get("SWEEP", "0"))  # number of random cases; 0: the short sweep of each test
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def run_ideal(params, state, samples, commands, wrench_base):
     """Ticks with q = last command; wrench_base acts on the tool at the TCP, base axes."""
-    R, p, J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
+    R, p, J = mat3(), vec3(), mat6()
     for k in range(samples.size):
         u = samples[k]
         if state[0].has_command != 0:
@@ -32,7 +34,7 @@ def run_ideal(params, state, samples, commands, wrench_base):
             for j in range(3):
                 u.wrench[i] += R[j, i] * wrench_base[k, j]
                 u.wrench[3 + i] += R[j, i] * wrench_base[k, 3 + j]
-        tick_one(params[0], state[0], u, commands[k])
+        tick(params[0], state[0], u, commands[k])
 
 
 class IdealArm:

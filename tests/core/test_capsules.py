@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from ur_admittance.core.compile import kernel, record
+from ur_admittance.compiler.numba_form import compiled
+from ur_admittance.core.kernel import record
 from ur_admittance.core.limits.capsules import box_distance, gradient, pair_count, pair_distance, place
 from ur_admittance.core.limits.shapes_record import BODIES, FIRST_BOX, TABLE
 from ur_admittance.core.records import PARAMS, new
@@ -26,7 +27,7 @@ SWEEP = int(os.environ.get("SWEEP", "300"))  # configurations
 AGREEMENT = 1e-6  # [m]
 
 
-@kernel
+@compiled
 def _measure(p, q, limit, P, axes, distances, bodies, gradients, x, n):
     place(p.chain_rotation, p.chain_position, p.shapes, q, P, axes)
     for i in range(pair_count(p.shapes)):
@@ -36,12 +37,12 @@ def _measure(p, q, limit, P, axes, distances, bodies, gradients, x, n):
             gradient(p.shapes, axes, one, two, x, n, gradients[i])
 
 
-@kernel
+@compiled
 def _to_box(params, P, part, x, n):
     return box_distance(record(params, 0).shapes, P, 0, part, 0, x, n)
 
 
-@kernel
+@compiled
 def _measure_first(params, q, limit, P, axes, distances, bodies, gradients, x, n):
     _measure(record(params, 0), q, limit, P, axes, distances, bodies, gradients, x, n)
 

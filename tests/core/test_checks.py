@@ -5,8 +5,9 @@ import math
 import numpy as np
 import pytest
 
+from ur_admittance.compiler.numba_form import compiled
 from ur_admittance.core.checks import check_params, check_state
-from ur_admittance.core.compile import kernel, record
+from ur_admittance.core.kernel import record
 from ur_admittance.core.records import PARAMS, STATE, TRAIL, Mode, Status, new
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
@@ -84,12 +85,12 @@ ALWAYS_FINITE = [
 ]
 
 
-@kernel
+@compiled
 def params_trusted(params):
     return check_params(record(params, 0))
 
 
-@kernel
+@compiled
 def state_trusted(state):
     return check_state(record(state, 0))
 

@@ -7,8 +7,9 @@ import daqp
 import numpy as np
 import pytest
 
+from ur_admittance.compiler.numba_form import compiled
 from ur_admittance.core.chain import forward
-from ur_admittance.core.compile import ROWS, kernel, record
+from ur_admittance.core.kernel import ROWS, record
 from ur_admittance.core.limits import approach, choose, every_limit, joints, tool
 from ur_admittance.core.limits.singular import damped_factor, damped_inverse
 from ur_admittance.core.records import PARAMS, STATE, Limit, new
@@ -21,18 +22,18 @@ TYPES = ("ur3e", "ur5e", "ur10e", "ur16e", "ur30")
 CASES = int(os.environ.get("SWEEP", "0")) or 400
 
 
-@kernel
+@compiled
 def chosen(params, state, J, C, V, sigma, q, position, qd, twist):
     middle = choose.Middle(q, position, J, C, sigma)
     return choose.choose(record(params, 0), record(state, 0), middle, V, position, qd, twist, DT)
 
 
-@kernel
+@compiled
 def lessened(state, J, brake, most, caps, qd, twist):
     tool.towards(record(state, 0), J, brake, most, caps, qd, twist)
 
 
-@kernel
+@compiled
 def shaped(params, state, J, C, V, qd, caps):
     p, s = record(params, 0), record(state, 0)
     flags = tool.shape(p, s, V, caps, DT)
@@ -40,13 +41,13 @@ def shaped(params, state, J, C, V, qd, caps):
     return flags
 
 
-@kernel
+@compiled
 def calmed(params, state, J, C, V, sigma, q, qd):
     middle = choose.Middle(q, q[:3], J, C, sigma)  # its position does not matter here
     return choose.calm_curve(record(params, 0), record(state, 0), middle, V, qd, DT)
 
 
-@kernel
+@compiled
 def rows_of(params, state, J, now, place, table, low, high, why_low, why_high):
     p, s = record(params, 0), record(state, 0)
     time = approach.stopping_time(p, now, s.qd_command)

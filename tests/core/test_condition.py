@@ -6,9 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from ur_admittance.compiler.numba_form import compiled
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 from ur_admittance.core.wrench.condition import condition, deadband
 
+condition, deadband = compiled(condition), compiled(deadband)
 finite = st.floats(-30, 30)
 three = st.tuples(finite, finite, finite).map(np.array)
 turns = st.tuples(*[st.floats(-3, 3)] * 3).map(lambda r: Rotation.from_rotvec(r).as_matrix())

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
+from ur_admittance.compiler.numba_form import compiled
 from ur_admittance.control.two_sensors import TwoSensors
 from ur_admittance.core.records import PARAMS, SAMPLE, STATE, Mode, Status, new
 from ur_admittance.core.wrench.fusion import take_reading
@@ -17,6 +18,7 @@ from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
 
+take_reading = compiled(take_reading)
 MODEL = robot_model("ur5e")
 DT = 0.002
 RATE = 100.0  # [N/s] the default of second.rate

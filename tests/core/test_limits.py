@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from ur_admittance.compiler.numba_form import compiled
 from ur_admittance.core.chain import forward
-from ur_admittance.core.compile import kernel, record
+from ur_admittance.core.kernel import record
 from ur_admittance.core.limits.every_limit import GATES, LIMITS, put_gates
 from ur_admittance.core.motion.stopping import curved_keep
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, new
@@ -264,7 +265,7 @@ def test_a_stop_brakes_the_tool_along_its_straight_line(ideal_arm):
     assert np.linalg.norm(way - np.outer(way @ along, along), axis=1).max() < 2e-6  # joints in line: 0.2 mm
 
 
-@kernel
+@compiled
 def kept(params, state, J, keep, rate):
     return curved_keep(record(params, 0), record(state, 0), J, keep, rate, 0.002)
 

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from ur_admittance.compiler.numba_form import compiled
 from ur_admittance.core.chain import forward
-from ur_admittance.core.compile import kernel, record
 from ur_admittance.core.faults import sentence
+from ur_admittance.core.kernel import record
 from ur_admittance.core.limits.approach import BRAKING
 from ur_admittance.core.limits.obstacles import STOP_SLACK, nearest, stop_clear
 from ur_admittance.core.limits.shapes_record import pair_words
@@ -148,7 +149,7 @@ def test_a_stop_at_any_moment_keeps_the_clearance_and_all_accelerations(ideal_ar
     assert min(closest) > 0.01 - 3e-4
 
 
-@kernel
+@compiled
 def _stopped(params, state, J, room, qd, twist):
     return stop_clear(record(params, 0), record(state, 0), J, np.zeros(6), room, qd, twist, 0.002)
 

@@ -5,7 +5,6 @@ import math
 import numpy as np
 import pytest
 
-from ur_admittance.core.compile import load
 from ur_admittance.core.motion.drive_record import BRAKING
 from ur_admittance.core.motion.following import SLACK
 from ur_admittance.core.motion.sending import (
@@ -17,7 +16,7 @@ from ur_admittance.core.motion.sending import (
     REGAIN,
     plan_at,
     plan_to_rest,
-    send_shaped,
+    send,
 )
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 
@@ -33,7 +32,6 @@ class Stream:
         self.params["arm_velocity"] = 10.0
         self.sample["speed_driven"] = by_speeds
         self.sample["drive"] = (1, PERIOD, PERIOD, patience, hold, SHORTEST)
-        load(send_shaped, self.params, self.state, self.sample, self.command)
 
     def send(self, q, qd, q_arm=None, qd_arm=None, elapsed=PERIOD):
         """Angles and speeds that are sent. q_arm None: nobody knows where the arm is."""
@@ -42,7 +40,7 @@ class Stream:
             self.sample["q"], self.sample["qd"] = q_arm, np.zeros(6) if qd_arm is None else qd_arm
         self.sample["drive"]["elapsed"] = elapsed
         self.command["q"], self.command["qd"] = q, qd
-        send_shaped(self.params, self.state, self.sample, self.command)
+        send(self.params, self.state, self.sample, self.command)
         return self.command["q"][0].copy(), self.command["qd"][0].copy()
 
 
@@ -54,7 +52,7 @@ def planned(q, qd, t, hold=HOLD):
 
 def test_a_plan_begins_with_the_command_and_ends_at_rest_with_constant_braking():
     points = np.zeros((2, 6))
-    plan_to_rest(np.ones(6), QD, HOLD, SHORTEST, points)
+    plan_to_rest(np.ones(6), QD, points, HOLD, SHORTEST)
     assert planned(np.ones(6), QD, 0.0) == pytest.approx(np.ones(6))
     path = np.array([planned(np.ones(6), QD, t) for t in np.arange(0.0, 0.2, 1e-4)])
     speed = np.diff(path, axis=0) / 1e-4
@@ -68,7 +66,7 @@ def test_a_plan_begins_with_the_command_and_ends_at_rest_with_constant_braking()
 
 def test_a_slow_command_comes_to_rest_in_the_shortest_time_not_sooner():
     points = np.zeros((2, 6))
-    assert plan_to_rest(np.zeros(6), 0.01 * QD, HOLD, SHORTEST, points) == SHORTEST
+    assert plan_to_rest(np.zeros(6), 0.01 * QD, points, HOLD, SHORTEST) == SHORTEST
     assert points[1] == pytest.approx(0.01 * QD * (HOLD + 0.5 * SHORTEST))
 
 

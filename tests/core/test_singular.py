@@ -5,13 +5,13 @@ import math
 import numpy as np
 import pinocchio as pin
 import pytest
-from numba import njit
 
+from ur_admittance.compiler.numba_form import compiled
 from ur_admittance.core.chain import forward
-from ur_admittance.core.compile import kernel, record
+from ur_admittance.core.kernel import record
 from ur_admittance.core.limits.singular import AHEAD, CURVE, curve_speed, damped_factor
 from ur_admittance.core.records import COMMAND, SAMPLE, Limit, Mode, Request, new
-from ur_admittance.core.tick import tick_one
+from ur_admittance.core.tick import tick
 from ur_admittance.model import robot_model
 from ur_admittance_lab.urdf_writer import generate
 
@@ -152,12 +152,12 @@ def test_away_from_singularities_qd_is_the_inverse_of_pinocchios_jacobian(ideal_
     assert compared > 20
 
 
-@njit(cache=True, error_model="numpy")
+@compiled
 def random_walk(params, state, sample, command, changes, wrenches, twists, requests):
     """Ticks with random pushes, references, targets and parameter sets; the arm lags a little. Returns the worst ratios
     of speed, acceleration and position to their bounds, and whether everything was finite."""
     worst = np.zeros(3)
-    u, s = sample[0], state[0]
+    u, s, c = sample[0], state[0], command[0]
     q_arm, previous = u.q.copy(), np.zeros(6)
     for k in range(changes.shape[0] * 200):
         if k % 200 == 0:
@@ -172,8 +172,7 @@ def random_walk(params, state, sample, command, changes, wrenches, twists, reque
         p = params[0]
         q_arm += 0.5 * (s.q_command - q_arm)
         u.q[:] = q_arm
-        tick_one(params[0], s, u, command[0])
-        c = command[0]
+        tick(params[0], s, u, c)
         for i in range(6):
             # A limit that was lowered below the present speed is approached from above, never away from it.
             worst[0] = max(worst[0], abs(c.qd[i]) / max(p.joint_velocity[i], abs(previous[i])))
@@ -257,7 +256,7 @@ def test_forward_kinematics_agree_with_pinocchio():
         assert np.abs(J - oracle).max() < 1e-9
 
 
-@kernel
+@compiled
 def curve(params, q, U, V, qd, sigma):
     return curve_speed(record(params, 0), q, U, V, qd, sigma)
 

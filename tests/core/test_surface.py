@@ -3,10 +3,13 @@
 import numpy as np
 import pytest
 
+from ur_admittance.compiler.numba_form import compiled
 from ur_admittance.core.adopt import keep_normal
 from ur_admittance.core.contact.surface import estimate_normal, friction_cone
 from ur_admittance.core.records import PARAMS, STATE, Frame, new
 
+estimate_normal, friction_cone = compiled(estimate_normal), compiled(friction_cone)
+keep_normal = compiled(keep_normal)
 DT = 0.002
 X, Y, Z = np.eye(3)
 SLOPE = np.radians(10.0)

@@ -1,9 +1,12 @@
 """What somebody does in the browser, and what the controller makes of it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.page.browsing import enter, number_beside, open_tab
 
+from ur_admittance import library
 from ur_admittance import page as dashboard
 from ur_admittance.core.records import Status
 from ur_admittance.model import robot_model
@@ -37,6 +40,16 @@ def test_dragging_the_ball_pulls_the_arm_which_stays_where_it_is_left(demo, visi
     left = demo.tcp
     tab.wait_for_timeout(1500)
     assert np.linalg.norm(demo.tcp - left) < 0.003
+
+
+def test_neither_the_arm_nor_its_page_has_loaded_a_compiler(demo, visit):
+    visit(demo.url)
+    pid = demo.process.pid
+    children = [word for file in Path(f"/proc/{pid}/task").glob("*/children") for word in file.read_text().split()]
+    maps = [Path(f"/proc/{one}/maps").read_text() for one in (pid, *children)]
+    assert len(maps) > 1
+    assert library.NAME in maps[0]
+    assert not [one for one in maps if "llvmlite" in one or "/numba/" in one]
 
 
 def test_with_a_spring_the_arm_returns_when_the_ball_is_let_go(demo, visit, on_screen, eventually):

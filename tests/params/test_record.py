@@ -185,6 +185,7 @@ def test_the_delay_of_the_loop_is_the_sum_of_sensor_filter_tick_and_response(res
     record = filled({**changes, "control_rate": 250.0})
     assert record["loop_delay"] == pytest.approx(0.004 + 1.0 / (2.0 * np.pi * 50.0) + 0.004 + expected)
     assert record["following_time"] > 2.0 * max(response, 0.004)
+    assert record["period"] == 0.004
 
 
 def test_the_arm_may_be_late_by_twice_its_response_which_is_at_least_a_cycle():

@@ -102,12 +102,16 @@ def test_every_input_of_the_funnel_counts(two_sensors, field, by):
 
 
 def test_a_kernel_that_computes_something_else_is_noticed(two_sensors, monkeypatch):
-    def broken(params, state, sample, command):
-        tick_module.tick(params, state, sample, command)
-        command["q"][0, 2] += 1e-15
+    class Broken:
+        def on(self, params, state, sample, command):
+            def broken():
+                tick_module.tick(params, state, sample, command)
+                command["q"][0, 2] += 1e-15
+
+            return broken
 
     log, _ = two_sensors
-    monkeypatch.setattr(replay_module, "tick", broken)
+    monkeypatch.setattr(replay_module, "tick", Broken())
     result = replay(log)
     assert not result.exact
     assert 0.0 < result.differences["sent.q"] < 1e-12

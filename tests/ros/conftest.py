@@ -66,12 +66,8 @@ def module_processes(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def compiled():
-    """The kernels of controller and simulation in the cache, so that no node compiles while a test waits for it."""
-    code = (
-        "from ur_admittance.control import warm_up; from ur_admittance.model import robot_model;"
-        "from ur_admittance.robots.simulated import World; warm_up();"
-        "World(robot_model('ur5e')).step(None, [0.0] * 6, 0.002)"
-    )
+    """The library is made, so that no node compiles while a test waits for it."""
+    code = "from ur_admittance import library; library.load()"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=COMPILE_S, preexec_fn=prefer)
 
 

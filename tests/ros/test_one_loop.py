@@ -6,10 +6,12 @@ import signal
 import sys
 import time
 import urllib.request
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ur_admittance import library
 from ur_admittance.core.records import Mode
 from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
@@ -109,17 +111,21 @@ def test_trying_to_start_again_and_again_leaves_one_recording_and_a_person_ends_
 def test_ctrl_c_ends_a_node_that_is_compiling(processes, setup_of, tmp_path):
     processes.start("sim_node")
     client, cache = setup_of(processes).client, tmp_path / "cache"
-    node = processes.start("admittance_node", {"autostart": True}, environment={"NUMBA_CACHE_DIR": str(cache)})
+    node = processes.start("admittance_node", {"autostart": True}, environment={"UR_ADMITTANCE_CACHE": str(cache)})
     client.until(lambda: "compiling the controller" in node.log.read_text(), 60, "the first start")
     node.send_signal(signal.SIGINT)
     assert node.wait(timeout=30) == 0
     assert "told to end" in node.log.read_text()
-    assert not list(cache.glob("*.compiled"))
+    assert not list(cache.rglob("*.so"))
 
 
 def test_the_page_shows_a_running_node(arm_with_node):
     arm = arm_with_node({"controller_name": NAME, "dashboard": True})
     assert arm.client.transition("configure", timeout=90.0), arm.state()
+    for process in arm.processes.running:  # of the arm and of the node
+        maps = Path(f"/proc/{process.pid}/maps").read_text()
+        assert library.NAME in maps
+        assert "llvmlite" not in maps
     log = arm.processes.running[1].log.read_text()
     address = re.search(r"http://[\w.:]+/?\S*", log)
     assert address, log

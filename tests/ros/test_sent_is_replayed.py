@@ -67,7 +67,7 @@ def known_trajectories(log, result, messages):
     for row, drive in zip(result.sent, log.ticks["sample"]["drive"], strict=True):
         q, qd = np.ascontiguousarray(row[:6]), np.ascontiguousarray(row[6:])
         hold = float(drive["hold"])
-        braking = plan_to_rest(q, qd, hold, float(drive["shortest"]), points)
+        braking = plan_to_rest(q, qd, points, hold, float(drive["shortest"]))
         end_ns = int(1e9 * (hold + braking)) + 1
         sent[(*q, *qd)] = (*points[0], *points[1], end_ns)
     known = 0

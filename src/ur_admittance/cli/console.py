@@ -7,7 +7,6 @@ import textwrap
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any
 
-import typer
 from typer.core import TyperGroup
 
 if TYPE_CHECKING:
@@ -55,26 +54,23 @@ def _gist(text: str) -> str:
     return re.split(r"[.:;?](?:\s|$)", " ".join(text.split()))[0]
 
 
-def compile_first(simulation: bool = True) -> None:
-    """Compile what is not in the cache of this computer: the controller and, if asked for, the simulated arm."""
-    from ur_admittance.first_start import SIMULATION, in_words, prepare
+def compile_first() -> None:
+    """Compile the controller, on a computer that has none yet and was given none."""
+    from ur_admittance import library
 
-    others = (SIMULATION,) if simulation else ()
     if not sys.stderr.isatty():
-        prepare(in_words(lambda text: typer.echo(text, err=True)), others)
+        library.prepare()
         return
     from rich.progress import BarColumn, Progress, TextColumn
-
-    from ur_admittance.first_start import Progress as Compiled
 
     columns = (TextColumn("compiling once:"), BarColumn(), TextColumn("{task.description}"))
     with Progress(*columns, console=console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=1.0, visible=False)
 
-        def tell(compiled: Compiled | str) -> None:
+        def tell(compiled: library.Progress | str) -> None:
             if isinstance(compiled, str):
                 bar.console.print(compiled)
                 return
             bar.update(task, completed=compiled.share, description=compiled.how_far, visible=True)
 
-        prepare(tell, others)
+        library.prepare(tell)

@@ -148,7 +148,7 @@ def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
         raise typer.Exit(_run_ros(parameters, work, link))
     from ur_admittance.robots.rtde.real_arm import run_real
 
-    compile_first(simulation=False)
+    compile_first()
     options["connection"] = link | {"sensor": source_of(parameters, wires.sensor or str(link.get("sensor", "")))}
     options["connection"]["second"] = parameters.second.source
     _report(run_real(robot, subject.model, parameters, ask=ask, measure=measure, **options))

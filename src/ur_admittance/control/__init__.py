@@ -1,5 +1,5 @@
 """The controller as a program uses it: life cycle, references, zeroing, and controllers in a chain."""
 
-from ur_admittance.control.controller import AdmittanceController, warm_up
+from ur_admittance.control.controller import AdmittanceController
 
-__all__ = ["AdmittanceController", "warm_up"]
+__all__ = ["AdmittanceController"]

@@ -15,8 +15,6 @@ from ruckig import InputParameter, OutputParameter, Result, Ruckig, Synchronizat
 
 from ur_admittance import given
 from ur_admittance.control.kernels import spare_joint_speed
-from ur_admittance.core.compile import load
-from ur_admittance.core.records import PARAMS, new
 from ur_admittance.core.tick import NOMINAL_PERIOD
 from ur_admittance.core.views import scalar, vector, whole
 from ur_admittance.errors import ParameterError, UrAdmittanceError
@@ -120,7 +118,6 @@ class JointFollower:
         """acceleration [rad/s2]: at least what the tick may ask for; jerk [rad/s3]."""
         given.number("follower acceleration", acceleration, "rad/s2", above=True)
         given.number("follower jerk", jerk, "rad/s3", above=True)
-        load(spare_joint_speed, new(PARAMS), np.zeros(6), np.zeros(6))
         self._otg = Ruckig(6, NOMINAL_PERIOD)
         self._input, self._output = InputParameter(6), OutputParameter(6)
         self._acceleration = acceleration
@@ -132,11 +129,8 @@ class JointFollower:
         params = controller.params
         self._q, self._qd, self._dt = vector(command, "q"), vector(command, "qd"), scalar(controller.state, "period")
         self._lower, self._upper = vector(params, "joint_lower"), vector(params, "joint_upper")
-        self._limit, self._params, self._twist = (
-            vector(params, "joint_velocity"),
-            whole(params),
-            vector(command, "twist"),
-        )
+        self._limit = vector(params, "joint_velocity")
+        self._spare = spare_joint_speed.on(whole(params), self._q, vector(command, "twist"))
         self._q_last, self._qd_last = self._q - self._qd * self._dt, self._qd.copy()
         self._input.current_acceleration = [0.0] * 6
 
@@ -145,7 +139,7 @@ class JointFollower:
         self._otg.delta_time = dt
         # a speed above the limit, which may just have been lowered, is brought down by the tick
         fastest = np.maximum(self._limit, np.abs(qd)) + LEAST_SPEED
-        spare = spare_joint_speed(self._params, q, self._twist)
+        spare = self._spare()
         plan.max_velocity = np.minimum(fastest - qd, spare).tolist()
         plan.min_velocity = np.maximum(-fastest - qd, -spare).tolist()
         plan.current_position = (self._q_last - (q - qd * dt)).tolist()

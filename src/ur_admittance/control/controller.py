@@ -18,9 +18,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance import given
+from ur_admittance import given, library
 from ur_admittance.analysis.stability import Margin, margin
-from ur_admittance.control import zeroing
 from ur_admittance.control.live_checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
@@ -33,7 +32,6 @@ from ur_admittance.core.tick import tick
 from ur_admittance.core.views import vector
 from ur_admittance.core.wrench.rest import SEEN
 from ur_admittance.errors import Doubt, LifecycleError
-from ur_admittance.first_start import in_words, prepare
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.own_motion import own_motion
@@ -43,7 +41,6 @@ FloatArray = NDArray[np.float64]
 
 RETREAT_TIME = 15.0  # [s] the whole trail at the speed of a retreat
 ACTIVATION_TIME = 0.5  # [s] for which an activation is asked for: single late cycles refuse it
-_real_time = getattr(real_time, "py_func", real_time)  # as plain Python, which it is without the compiler
 NOTHING, RETREAT = Request.NONE, Request.RETREAT  # looked up once: each time costs 0.3 us in Python 3.11
 INACTIVE, OK = Mode.INACTIVE, Status.OK
 
@@ -71,6 +68,7 @@ class AdmittanceController:
         self._retreat_left = 0.0  # [s]
         self._activation, self._activation_left = Request.NONE, 0.0  # asked for in every cycle for so long [s]
         self._reading = vector(self.state, "reading")
+        self._tick: Callable[[], None] = lambda: tick(self._params, self._state, self._sample, self._command)
         self._ramp_load = False  # at the next activation
         self.outside_doubt = ""  # why the arm must not comply although this controller sees no reason, in plain words
         self._zero = ZeroWatch(self.parameters.control_rate)
@@ -82,13 +80,15 @@ class AdmittanceController:
     # -- life cycle ---------------------------------------------------------------------------------------------
 
     def configure(self, say: Callable[[str], None] = lambda text: None) -> None:
-        """Check the parameters, compile the tick (seconds on the first run, then cached) and clear the memory."""
+        """Check the parameters, load the compiled tick and clear the memory. say: how far it is, on a computer that
+        has to compile it."""
         if self.configured:
             raise LifecycleError("configure: the controller is already configured; call cleanup() first.")
         fill(self.params, self.parameters, self.model)
         self.params["revision"] = self.params["second"]["revision"] = 1
         self._proven = self._params.copy()[0]
-        warm_up(say)
+        library.prepare(library.in_words(say))
+        self._tick = tick.on(self._params, self._state, self._sample, self._command)
         self._state[:] = np.zeros_like(self._state)
         self._command[:] = np.zeros_like(self._command)
         self.fusion = TwoSensors(self.parameters, self.params, self.state) if self.parameters.second.source else None
@@ -195,7 +195,7 @@ class AdmittanceController:
             self._mark(sample)
         sample["request"] = self._request
         self._request = NOTHING
-        tick(self._params, self._state, self._sample, self._command)
+        self._tick()
         self.references.note_end()
         if self.fusion is not None:
             self.fusion.look()
@@ -210,7 +210,7 @@ class AdmittanceController:
 
     def _keep_asking(self, sample: np.void) -> None:
         """A retreat and an activation are asked for until their time is over."""
-        seconds = _real_time(int(self.state["stamp_ns"]), int(sample["stamp_ns"]), float(sample["dt"]))
+        seconds = real_time(int(self.state["stamp_ns"]), int(sample["stamp_ns"]), float(sample["dt"]))
         if self._retreat_left > 0.0:
             self._retreat_left -= seconds
             self._request |= RETREAT
@@ -394,10 +394,3 @@ class AdmittanceController:
     def _need_configured(self, action: str) -> None:
         if not self.configured:
             raise LifecycleError(f"{action}: the controller is unconfigured; call configure() first.")
-
-
-def warm_up(say: Callable[[str], None] = lambda text: None) -> None:
-    """Load the tick before the loop starts; the first time on a computer it is compiled."""
-    prepare(in_words(say))
-    tick(new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND))
-    zeroing.warm_up()

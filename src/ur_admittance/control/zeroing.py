@@ -10,8 +10,8 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.control.kernels import statistics, without_weight
-from ur_admittance.core.records import AT_REST, COMMAND, PARAMS, SAMPLE, Frame, Mode, new
+from ur_admittance.control.kernels import without_weight
+from ur_admittance.core.records import AT_REST, Frame, Mode
 from ur_admittance.errors import CalibrationError, Unconfirmed
 
 Array = NDArray[np.float64]
@@ -75,8 +75,7 @@ class WrenchWindow:
     def __init__(self, rate: float = 500.0) -> None:
         """rate: samples per second."""
         self.length = max(2, round(WINDOW * rate))
-        self._samples = new(SAMPLE, self.length)
-        self._wrenches = self._samples["wrench"]
+        self._rows = np.zeros((self.length, 18))  # angles, their speeds, wrench
         self.q, self.wrench, self.spread = np.zeros(6), np.zeros(6), np.zeros(6)
         self._count = 0
 
@@ -84,8 +83,8 @@ class WrenchWindow:
         """True when the window is full of samples that it did not hold the last time it returned True.
         reading: in place of the sample's wrench, that of both force sensors where there are two (6,)."""
         row = self._count % self.length
-        self._samples[row] = sample
-        self._wrenches[row] = reading
+        kept = self._rows[row]
+        kept[:6], kept[6:12], kept[12:] = sample["q"], sample["qd"], reading
         self._count += 1
         return row == self.length - 1
 
@@ -93,7 +92,11 @@ class WrenchWindow:
         """Why the window is not a reading at rest; empty: it is, and `q` and `wrench` are its means."""
         if self._count < self.length:
             return f"only {self._count} of {self.length} readings so far; wait half a second"
-        return unrest(statistics(self._samples, self.q, self.wrench, self.spread), self.spread)
+        mean = self._rows.sum(axis=0) / self.length
+        off = self._rows[:, 12:] - mean[12:]
+        self.q, self.wrench = mean[:6], mean[12:]
+        self.spread = np.sqrt((off * off).sum(axis=0) / self.length)
+        return unrest(float(np.abs(self._rows[:, 6:12]).max()), self.spread)
 
     @property
     def quiet(self) -> bool:
@@ -191,14 +194,6 @@ def weightless(params: NDArray[np.void], q: Array, raw: Array) -> tuple[Array, A
 def compensated(params: NDArray[np.void], q: Array, raw: Array) -> Array:
     """A raw reading at rest minus bias and tool gravity, sensor frame [N, Nm]: zero when nothing touches the tool."""
     return np.asarray(weightless(params, q, raw)[0] - params[0]["sensor_bias"])
-
-
-def warm_up() -> None:
-    """Compile or load the kernels before the loop starts."""
-    watch = ZeroWatch()
-    sample, params, command = new(SAMPLE)[0], new(PARAMS), new(COMMAND)[0]
-    for _ in range(round(WINDOW * 500.0)):
-        watch.add(sample, sample["wrench"], params, command)
 
 
 class DriftMonitor:

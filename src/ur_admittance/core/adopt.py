@@ -13,9 +13,9 @@ is kept as a force of its own that fades out over the engagement time, like that
 
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import ACTIVE
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.contact.surface import LARGEST_TILT, along_surface, friction_cone
 from ur_admittance.core.contact.turned_contact import turn_contact
+from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.law.control_axes import NORMAL, control_axes
 from ur_admittance.core.spatial import (
     clip,

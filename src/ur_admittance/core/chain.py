@@ -7,11 +7,11 @@ Every joint turns about the z axis of its own frame; other axes are turned into 
 
 import math
 
-from ur_admittance.core.compile import kernel, mat3, vec3
+from ur_admittance.core.kernel import kernel, mat3, vec3
 from ur_admittance.core.spatial import copy_matrix, cross, multiply, rotate
 
 
-@kernel
+@kernel((7, 3, 3), (7, 3), (6,), (3, 3), (3,), (6, 6))
 def forward(rotation, position, q, R, p, J):
     """Pose of the TCP (R, p) and its Jacobian: twist = J(q) qd, linear first, base axes, about the TCP.
 

@@ -2,7 +2,7 @@
 
 from collections import namedtuple
 
-from ur_admittance.core.compile import from_here, kernel
+from ur_admittance.core.kernel import from_here, kernel
 from ur_admittance.core.records import STATE_FLOATS, TRAIL, Mode, Status
 
 ACTIVE, FAULT = int(Mode.ACTIVE), int(Mode.FAULT)

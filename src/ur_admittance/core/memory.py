@@ -3,7 +3,7 @@
 import math
 
 from ur_admittance.core.checks import is_sane
-from ur_admittance.core.compile import from_here, kernel, vec6
+from ur_admittance.core.kernel import from_here, kernel, vec6
 from ur_admittance.core.records import STANDSTILL, STATE_MEMORY
 from ur_admittance.core.spatial import set_identity
 

@@ -1,8 +1,8 @@
 """0  Requests and faults change the mode; what is started, latched or forgotten when they do."""
 
 from ur_admittance.core.checks import ACTIVE, FAULT, NOTHING, OK
-from ur_admittance.core.compile import kernel
 from ur_admittance.core.contact.stabilise import forget_contact
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.law.twist import latch
 from ur_admittance.core.memory import stands_still, start_at_arm
 from ur_admittance.core.motion.following import SLACK

@@ -12,7 +12,6 @@ assignment into a log or a shared-memory ring, and that a replay compares bit fo
 Six-vectors are linear first. ``*_base`` means axes of the base frame, ``*_control`` axes of the control frame.
 """
 
-import os
 from enum import IntEnum, IntFlag
 
 import numpy as np
@@ -23,6 +22,7 @@ from ur_admittance.core.law.led_record import LED
 from ur_admittance.core.limits.shapes_record import SHAPES
 from ur_admittance.core.motion.drive_record import DRIVE, SENT
 from ur_admittance.core.wrench.fusion_record import FUSION, SECOND
+from ur_admittance.library import PLAIN
 
 F = np.float64
 I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
@@ -200,6 +200,7 @@ PARAMS = np.dtype(
         ("joint_state_timeout", F),  # [s]
         ("wrench_timeout", F),  # [s]
         ("steady_force_time", F),  # for which a hand is never as steady as a sensor [s]: control/zeroing.py
+        ("period", F),  # that the times above were made for, between two ticks [s]
     ],
     align=True,
 )
@@ -356,9 +357,6 @@ COMMAND = np.dtype(
     ],
     align=True,
 )
-
-
-PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")  # asked here: the page has records and no compiler
 
 
 def new(dtype: np.dtype, count: int = 1) -> np.ndarray:

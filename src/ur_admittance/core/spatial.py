@@ -7,7 +7,7 @@ coordinates in b to coordinates in a, a rotation vector r has the angle as its l
 import math
 from collections import namedtuple
 
-from ur_admittance.core.compile import kernel, mat3, vec3
+from ur_admittance.core.kernel import kernel, mat3, vec3
 
 SMALL_ANGLE = 1e-4  # below it the series is exact to 1e-17
 
@@ -29,7 +29,7 @@ def clip(value, low, high):
     return min(max(value, low), high)
 
 
-@kernel
+@kernel((3,), (3,), (3,))
 def cross(a, b, out):
     x = a[1] * b[2] - a[2] * b[1]
     y = a[2] * b[0] - a[0] * b[2]
@@ -46,7 +46,7 @@ def rotate(R, v, out):
     out[0], out[1], out[2] = x, y, z
 
 
-@kernel
+@kernel((3, 3), (3,), (3,))
 def rotate_back(R, v, out):
     """out = R^T v"""
     x = R[0, 0] * v[0] + R[1, 0] * v[1] + R[2, 0] * v[2]
@@ -93,7 +93,7 @@ def copy_matrix(A, out):
             out[i, j] = A[i, j]
 
 
-@kernel
+@kernel((3,), (3, 3))
 def exp_so3(r, R):
     """R = exp([r]x) = I + a [r]x + b [r]x^2,  a = sin t / t,  b = (1 - cos t) / t^2,  t = |r|  (Rodrigues)."""
     t2 = r[0] * r[0] + r[1] * r[1] + r[2] * r[2]
@@ -117,7 +117,7 @@ def exp_so3(r, R):
     R[2, 1] = b * y * z + a * x
 
 
-@kernel
+@kernel((3, 3), (3,))
 def log_so3(R, r):
     """r with exp([r]x) = R, |r| <= pi: through the quaternion (Shepperd's largest pivot), exact at 0 and near pi."""
     trace = R[0, 0] + R[1, 1] + R[2, 2]

@@ -28,8 +28,6 @@ p: PARAMS, s: STATE, u: SAMPLE, c: COMMAND (records.py). No I/O, no allocation, 
 the same bits out.
 """
 
-from numba import njit, prange
-
 from ur_admittance.core.adopt import adopt
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import (
@@ -46,9 +44,9 @@ from ur_admittance.core.checks import (
     check_state,
     is_sane,
 )
-from ur_admittance.core.compile import kernel, mat3, mat6, record, vec3, vec6
 from ur_admittance.core.contact.stabilise import explain_hit
 from ur_admittance.core.contact.surface import estimate_normal
+from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.law.control_axes import NORMAL
 from ur_admittance.core.law.led import take_references
 from ur_admittance.core.law.ramps import ramp_parameters, track
@@ -71,7 +69,7 @@ from ur_admittance.core.motion.following import (
 from ur_admittance.core.motion.retreat import BODY, change_retreat, go_back
 from ur_admittance.core.motion.sending import send
 from ur_admittance.core.motion.stopping import brake_and_hold, move_joints, remember_limits
-from ur_admittance.core.records import Limit, Status
+from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, Limit, Status
 from ur_admittance.core.spatial import Pose, clip, copy_matrix, norm
 from ur_admittance.core.wrench.condition import condition
 from ur_admittance.core.wrench.fusion import take_reading
@@ -87,8 +85,8 @@ ROUNDING = 1e-6  # [rad] of joint angles summed up over hours
 NOMINAL_PERIOD = 0.002  # [s] assumed for braking when no good period was ever measured
 
 
-@kernel
-def tick_one(p, s, u, c):
+@kernel(PARAMS, STATE, SAMPLE, COMMAND)
+def tick(p, s, u, c):
     """One cycle of one controller: reads p and u, updates s, fills all of c."""
     s.ticks += 1
     if not check_state(s):
@@ -296,18 +294,3 @@ def report(s, u, c):
     c.near_distance = s.near_distance
     for i in range(2):
         c.near[i] = int(s.near[i])
-
-
-@kernel
-def tick(params, state, sample, command):
-    """One cycle of each controller: four arrays of equal length, usually 1 (an array crosses from Python into compiled
-    code in 0.2 us, a single record in 3 us)."""
-    for i in range(state.size):
-        tick_one(record(params, i), record(state, i), record(sample, i), record(command, i))
-
-
-@njit(nogil=True, cache=True, error_model="numpy", parallel=True)
-def tick_batch(params, state, sample, command):
-    """The same on all cores, for tuning and stability maps."""
-    for i in prange(state.size):
-        tick_one(record(params, i), record(state, i), record(sample, i), record(command, i))

@@ -5,15 +5,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-Record = np.void | NDArray[np.void]  # one record: array[0], or the array of length 1 that holds it
+from ur_admittance.core.kernel import Record, whole
 
-
-def whole(record: Record) -> NDArray[Any]:
-    """A record as the array of length 1 that holds it: a view, whichever form is given."""
-    base = record if isinstance(record, np.ndarray) else record.base
-    if not isinstance(base, np.ndarray) or base.shape != (1,) or base.dtype != record.dtype:
-        raise TypeError("a record of the loop must come from core.records.new()")
-    return base
+__all__ = ["Record", "SampleFields", "record_bytes", "scalar", "vector", "whole"]
 
 
 def scalar(record: Record, field: str) -> NDArray[Any]:

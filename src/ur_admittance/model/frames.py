@@ -71,7 +71,7 @@ def rotation_vector(rotation: Array) -> Array:
     from ur_admittance.core.spatial import log_so3
 
     vector = np.empty(3)
-    log_so3(np.ascontiguousarray(rotation), vector)
+    log_so3(np.ascontiguousarray(rotation, dtype=float), vector)
     return vector
 
 

@@ -57,6 +57,7 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
     fill_shapes(record["shapes"], parameters, model)
     _copy(record, parameters.safety, *type(parameters.safety).model_fields)
     record["following_time"] = following_time(parameters)
+    record["period"] = 1.0 / parameters.control_rate
 
 
 def _copy(record: np.void, group: Group, *names: str) -> None:

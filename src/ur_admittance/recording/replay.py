@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core.motion.sending import send_shaped
+from ur_admittance.core.motion.sending import send
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 from ur_admittance.core.tick import tick
 from ur_admittance.errors import LogError
@@ -89,17 +89,18 @@ def _recompute(log: Log, other: NDArray[Any] | None) -> Replay:
     sequence = log.ticks["loop"]["sequence"]
     state_differences: dict[str, float] = {}
     running = False  # state and command belong to the tick before
+    tick_one, send_one = tick.on(params, state, sample, command), send.on(params, state, sample, out)
     params_for = _params_finder(log, other, params)
     for i in range(count):
         running = running and i > 0 and sequence[i] == sequence[i - 1] + 1
         if running and params_for(i):
             sample[0] = log.ticks["sample"][i]
-            tick(params, state, sample, command)
+            tick_one()
             commands[i], recomputed[i] = command[0], True
             out[0] = command[0]
             if sample["shaped"][0]:
                 out["q"], out["qd"] = log.ticks["loop"]["q_shaped"][i], log.ticks["loop"]["qd_shaped"][i]
-                send_shaped(params, state, sample, out)
+                send_one()
             sent[i, :6], sent[i, 6:] = out["q"][0], out["qd"][0]
         else:
             running = False

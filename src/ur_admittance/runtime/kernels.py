@@ -2,8 +2,9 @@
 
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import is_sane
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.motion.following import DRIFT
+from ur_admittance.core.records import COMMAND, PARAMS, STATE
 from ur_admittance.core.spatial import norm
 
 FIT, NOT_FINITE, AWAY, TOO_FAST, TOO_FAR, OUTSIDE, TOOL_TOO_FAST, TOOL_TURNS = range(8)
@@ -17,11 +18,10 @@ SPEED, TOOL, BEYOND = 0, 6, 8  # in `allowed`: speeds of joints [rad/s], of the 
 ALLOWED = 14
 
 
-@kernel
-def remember(params, law, dt, allowed, age):
+@kernel(PARAMS, COMMAND, (2, ALLOWED), (1,), float)
+def remember(p, c, allowed, age, dt):
     """What the law is allowed and does, and did in the last LATE to 2 LATE seconds: when a limit is lowered the tick
     brakes, and the stages after it. allowed (2, 14): largest values since the last turn, and before; age (1,) of it."""
-    p, c = params[0], law[0]
     age[0] += dt
     if age[0] > LATE:
         age[0] = 0.0
@@ -36,10 +36,9 @@ def remember(params, law, dt, allowed, age):
         allowed[0, TOOL + part] = max(allowed[0, TOOL + part], p.max_velocity[part], of_law)
 
 
-@kernel
-def begins_anew(state, law, last):
+@kernel(STATE, COMMAND, (6,), returns=bool)
+def begins_anew(s, c, last):
     """Whether the law's command did not get where it is by its own speed; last (6,): its last angles, updated."""
-    s, c = state[0], law[0]
     anew = False
     for i in range(6):
         step = c.qd[i] * s.period
@@ -49,10 +48,10 @@ def begins_anew(state, law, last):
     return anew
 
 
-@kernel
-def check_sent(params, state, law, sent, last, anew, allowed, evidence):
-    """FIT or the first thing that is wrong; last (6,): the stage's last angles; evidence: joint, value, bound."""
-    p, s, c, o = params[0], state[0], law[0], sent[0]
+@kernel(PARAMS, STATE, COMMAND, COMMAND, (6,), (2, ALLOWED), (3,), bool, returns=int)
+def check_sent(p, s, c, o, last, allowed, evidence, anew):
+    """FIT or the first thing that is wrong. c: the law's command, o: the stage's; last (6,): its last angles; evidence:
+    joint, value, bound."""
     if not (is_sane(o.q) and is_sane(o.qd)):
         return NOT_FINITE
     moved = vec6()

@@ -3,10 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from ur_admittance.core.compile import load
-from ur_admittance.core.motion.sending import send_shaped
-from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
-from ur_admittance.core.views import Record, whole
+from ur_admittance.core.motion.sending import send
+from ur_admittance.core.records import PARAMS, STATE, new
+from ur_admittance.core.views import Record
 
 
 class OwnCommands:
@@ -16,7 +15,6 @@ class OwnCommands:
         """top_speed of the joints (6,) [rad/s]."""
         self._params, self._state = new(PARAMS), new(STATE)
         self._params["arm_velocity"] = top_speed
-        load(send_shaped, self._params, self._state, new(SAMPLE), new(COMMAND))
 
     def follow(self, q: NDArray[np.float64], qd: NDArray[np.float64]) -> None:
         """The command that was sent last, by somebody else (6,) [rad], [rad/s]."""
@@ -25,4 +23,4 @@ class OwnCommands:
 
     def fit(self, sample: Record, command: Record) -> None:
         """command, in place: what may be sent. sample: as the robot has just filled it."""
-        send_shaped(self._params, self._state, whole(sample), whole(command))
+        send(self._params, self._state, sample, command)

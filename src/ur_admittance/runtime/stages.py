@@ -14,11 +14,10 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from ur_admittance.core.compile import load
 from ur_admittance.core.leader import FROM_OUTSIDE, Leader
-from ur_admittance.core.motion.sending import send_shaped
+from ur_admittance.core.motion.sending import send
 from ur_admittance.core.records import COMMAND, STANDSTILL, STOPPED, Mode, new
-from ur_admittance.core.views import record_bytes, scalar, vector, whole
+from ur_admittance.core.views import record_bytes, scalar, vector
 from ur_admittance.errors import ParameterError, sentence_of
 from ur_admittance.runtime import kernels
 from ur_admittance.runtime.interfaces import Controller, Stage, StageError
@@ -57,16 +56,18 @@ class Stages:
         self._out = record_bytes(self.sent)
         scalar(controller.sample, "shaped")[0] = bool(self.behind)
         self._qd_law, self._dt = vector(controller.command, "qd"), scalar(controller.state, "period")
-        self._records = [whole(r) for r in (controller.params, controller.state, controller.command, self._shaped)]
-        self._to_send = [*self._records[:2], whole(controller.sample), whole(self.sent)]
         self._last_law, self._last = np.full(6, np.nan), [np.zeros(6) for _ in self.behind]  # angles; none yet
         self._allowed, self._age, self._evidence = np.zeros((2, kernels.ALLOWED)), np.zeros(1), np.zeros(3)
         self._unrest, self._distance = 0.0, 0.0  # [s] of motion since the tick stands still; from its angles [rad]
         if self.behind:
-            load(kernels.begins_anew, *self._records[1:3], self._last_law)
-            load(kernels.remember, self._records[0], self._records[2], 0.0, self._allowed, self._age)
-            load(kernels.check_sent, *self._records, self._last_law, True, self._allowed, self._evidence)
-            load(send_shaped, *self._to_send)
+            params, state, law, shaped = controller.params, controller.state, controller.command, self._shaped
+            self._begins_anew = kernels.begins_anew.on(state, law, self._last_law)
+            self._remember = kernels.remember.on(params, law, self._allowed, self._age)
+            self._check = [
+                kernels.check_sent.on(params, state, law, shaped, last, self._allowed, self._evidence)
+                for last in self._last
+            ]
+            self._send = send.on(params, state, controller.sample, self.sent)
 
     def lead(self) -> None:
         """Before the tick. The mode is that of the last one: in the first active tick nobody leads yet."""
@@ -103,16 +104,16 @@ class Stages:
             return
         moving = not self.stand_still()
         self._copy[:] = self._source
-        anew = kernels.begins_anew(*self._records[1:3], self._last_law)
+        anew = bool(self._begins_anew())
         if anew and moving and self._mode[0] == ACTIVE:
             anew = False  # activated while a stage is still coming to rest: it goes on from there
-        kernels.remember(self._records[0], self._records[2], float(self._dt[0]), self._allowed, self._age)
-        for (name, stage), last in zip(self.behind, self._last, strict=True):
+        self._remember(float(self._dt[0]))
+        for (name, stage), last, check in zip(self.behind, self._last, self._check, strict=True):
             with _blamed(name):
                 if anew:
                     stage.start(self._controller, self._shaped)
                 self._update(name, stage)
-                wrong = kernels.check_sent(*self._records, last, anew, self._allowed, self._evidence)
+                wrong = check(anew)
                 if wrong:
                     raise StageError(WRONG[wrong].format(*self._evidence))
                 step = 0.0 if anew else float(np.abs(self.q - last).max())
@@ -120,7 +121,7 @@ class Stages:
         with _blamed(name):
             self._check_rest(step)
         self._out[:] = self._copy
-        send_shaped(*self._to_send)
+        self._send()
 
     def stand_still(self) -> bool:
         return float(np.abs(self.qd).max()) <= STANDSTILL

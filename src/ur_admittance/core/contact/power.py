@@ -14,7 +14,7 @@ fro between hand and arm. Little that leaves for a second or more is one too: th
 little depends on the law: the force of a bounce moves twice the mass at half the speed, with a quarter of the power.
 """
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.spatial import clip
 from ur_admittance.core.wrench.condition import smoothing
 

@@ -24,9 +24,9 @@ until the tool has left the place, as hand and wall cancel in the sensor), and t
 
 import math
 
-from ur_admittance.core.compile import from_here, kernel, vec6
 from ur_admittance.core.contact.contact_record import CONTACT_FLOATS
 from ur_admittance.core.contact.power import damp, hands_out, hold, watch_power
+from ur_admittance.core.kernel import from_here, kernel, vec6
 from ur_admittance.core.spatial import norm, rotate_back
 from ur_admittance.core.wrench.condition import smoothing
 

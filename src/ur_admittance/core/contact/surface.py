@@ -2,7 +2,7 @@
 
 import math
 
-from ur_admittance.core.compile import kernel, vec3
+from ur_admittance.core.kernel import kernel, vec3
 from ur_admittance.core.spatial import dot, norm
 
 SLIDING = 0.002  # [m/s] slower, the direction of the friction force is unknown

@@ -1,6 +1,6 @@
 """0  What is known of contacts when parameters change: in other control axes, or with another wrench from now on."""
 
-from ur_admittance.core.compile import kernel, vec3
+from ur_admittance.core.kernel import kernel, vec3
 from ur_admittance.core.spatial import rotate
 
 ALIGNED = 0.3  # cosine from which a new axis takes over what is known of the contact on an old one: within 73 degrees

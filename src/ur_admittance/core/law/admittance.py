@@ -5,7 +5,7 @@ x: offset from the reference [m, rad], v: its rate, f: wrench that drives the ax
 
 import math
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.records import Integrator
 
 EXACT = int(Integrator.EXACT)

@@ -1,6 +1,6 @@
 """2.2  The axes in which the law acts."""
 
-from ur_admittance.core.compile import kernel, mat3, vec3
+from ur_admittance.core.kernel import kernel, mat3, vec3
 from ur_admittance.core.records import Frame
 from ur_admittance.core.spatial import copy_matrix, cross, dot, multiply, set_identity
 

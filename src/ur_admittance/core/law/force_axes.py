@@ -1,6 +1,6 @@
 """2.6  Axes under force control: their speed in free space, and how they follow a surface that moves."""
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.spatial import clip
 
 SETTLED = 3.0  # time constants of the force until it is within 5 %; a bias as slow as that has a damping ratio of 0.87

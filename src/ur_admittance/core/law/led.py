@@ -1,6 +1,6 @@
 """0  References that are streamed end unless they are renewed: a client that has died must not keep the arm moving."""
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 
 LONGEST_PAUSE = 1.0  # [s] between two samples of one run
 

@@ -4,7 +4,7 @@ A change alters what drives the law, and the pose error that is tracked, from on
 kept and fade out over the engagement time (`carried`, `slip`): the arm goes on as it did, and then as it is told.
 """
 
-from ur_admittance.core.compile import kernel, vec3, vec6
+from ur_admittance.core.kernel import kernel, vec3, vec6
 from ur_admittance.core.spatial import clip, norm, turn
 
 ROUNDING = 1e-9  # [m/s, rad/s] in a tick: a limit takes more, and a ratio of two roundings means nothing

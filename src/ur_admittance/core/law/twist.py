@@ -10,10 +10,10 @@ Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 import math
 from collections import namedtuple
 
-from ur_admittance.core.compile import kernel, mat3, vec3, vec6
 from ur_admittance.core.contact.stabilise import observe
 from ur_admittance.core.contact.surface import along_surface, friction_cone
 from ur_admittance.core.contact.turned_contact import shift_contact
+from ur_admittance.core.kernel import kernel, mat3, vec3, vec6
 from ur_admittance.core.law.admittance import coast, step, too_fast
 from ur_admittance.core.law.control_axes import NORMAL, control_axes
 from ur_admittance.core.law.force_axes import limit_approach, update_bias

@@ -2,7 +2,7 @@
 
 import math
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.spatial import clip, dot, norm
 
 TRAVEL_TIME = 0.15  # [s] smoothing of the speed: a jolt is not a journey

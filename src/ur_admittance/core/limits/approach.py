@@ -7,7 +7,7 @@ never contradict each other for long.
 
 import math
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.spatial import norm
 
 BRAKING = 0.9  # fraction of the accelerations planned for braking: the rest absorbs the curvature of the path

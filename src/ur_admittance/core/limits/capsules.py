@@ -10,7 +10,7 @@ Halves, because a long link beside a flat thing has two places that count: its e
 
 import math
 
-from ur_admittance.core.compile import kernel, mat3, vec3
+from ur_admittance.core.kernel import kernel, mat3, vec3
 from ur_admittance.core.limits.shapes_record import BOXES, CAPSULES, FIRST_BOX, PAIRS, TABLE, TOOL
 from ur_admittance.core.spatial import copy_matrix, multiply, rotate
 

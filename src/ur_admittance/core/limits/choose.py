@@ -30,7 +30,7 @@ most six were seen), and tried without in benchmarks/ablation:
 from collections import namedtuple
 
 from ur_admittance.core.chain import twist_of
-from ur_admittance.core.compile import kernel, mat7, row_table, two_places, vec3, vec6, vec7
+from ur_admittance.core.kernel import kernel, mat7, row_table, two_places, vec3, vec6, vec7
 from ur_admittance.core.law.variable import speed_factor
 from ur_admittance.core.limits.approach import stopping_time
 from ur_admittance.core.limits.every_limit import put_gates

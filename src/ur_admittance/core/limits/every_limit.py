@@ -8,7 +8,7 @@ now: present twist; time: in which that motion can stop [s]; places: commanded a
 The others bound speeds on both sides and slow the whole motion down (choose.py). A new gate is a file and a line here.
 """
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.limits import joints, obstacles, reach, tool, walls
 from ur_admittance.core.limits.obstacles import put_rows as put_distances
 from ur_admittance.core.limits.reach import put_rows as put_reach

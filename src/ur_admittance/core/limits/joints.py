@@ -1,6 +1,6 @@
 """Limit of the joints: position, speed and acceleration of each; all of them slow the whole motion down."""
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.limits.approach import stoppable_speed
 from ur_admittance.core.limits.reach import ELBOW, SINGULARITY, straightening
 from ur_admittance.core.limits.rows import KEPT, put_joint

@@ -9,7 +9,7 @@ present one: far from everything, nothing is measured at all.
 import math
 
 from ur_admittance.core.chain import twist_of
-from ur_admittance.core.compile import NEAR, ends, kernel, mat6, per_near, record, vec3, vec6
+from ur_admittance.core.kernel import NEAR, ends, kernel, mat6, per_near, vec3, vec6
 from ur_admittance.core.limits.approach import NEAR_RATE, PLANNED, stoppable_speed, stopping_time
 from ur_admittance.core.limits.capsules import (
     gradient,
@@ -19,7 +19,7 @@ from ur_admittance.core.limits.capsules import (
     smallest_distance,
 )
 from ur_admittance.core.limits.rows import BOUND, FLAG
-from ur_admittance.core.records import Limit
+from ur_admittance.core.records import PARAMS, Limit
 
 EVIDENCE = Limit.COLLISION  # with the nearest two bodies and their distance: STATE near, near_distance
 COLLISION = int(Limit.COLLISION)
@@ -172,7 +172,7 @@ def nearest_pair(p, q, limit):
     return smallest_distance(p.shapes, P, limit)
 
 
-@kernel
-def nearest(params, q):
-    """Smallest distance of an arm (PARAMS, an array of one record) to itself and all things [m], at most 1."""
-    return nearest_pair(record(params, 0), q, 1.0)[0]
+@kernel(PARAMS, (6,), returns=float)
+def nearest(p, q):
+    """Smallest distance of an arm to itself and all things [m], at most 1."""
+    return nearest_pair(p, q, 1.0)[0]

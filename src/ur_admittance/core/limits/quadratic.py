@@ -11,7 +11,7 @@ without a violated row costs one look at the rows, and every other one a few sma
 
 import math
 
-from ur_admittance.core.compile import kernel, mat7, vec7
+from ur_admittance.core.kernel import kernel, mat7, vec7
 
 N = 7  # unknowns: six joint speeds and the common slow-down
 STEPS = 60  # more than any problem of this size has needed

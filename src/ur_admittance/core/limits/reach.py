@@ -2,7 +2,7 @@
 
 import math
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.limits.approach import stoppable_speed
 from ur_admittance.core.limits.rows import put_joint
 from ur_admittance.core.records import Limit

@@ -5,7 +5,7 @@ a (6,), 0 (of the common slow-down), bound, the Limit that it stands for
 
 import math
 
-from ur_admittance.core.compile import kernel, vec7
+from ur_admittance.core.kernel import kernel, vec7
 from ur_admittance.core.limits.quadratic import minimise
 
 BOUND, FLAG = 7, 8  # columns

@@ -9,7 +9,7 @@ Only directions with a singular value below SINGULAR are damped, so the arm does
 import math
 
 from ur_admittance.core.chain import forward
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 
 SINGULAR = 0.002  # singular value below which a direction is damped [m/rad]: 0.7 degrees from a straight wrist
 DAMPING = 0.002  # lambda at the singularity itself: joint speeds stay below |V| / (2 DAMPING)

@@ -3,7 +3,7 @@
 import math
 
 from ur_admittance.core.chain import twist_of
-from ur_admittance.core.compile import kernel, vec6
+from ur_admittance.core.kernel import kernel, vec6
 from ur_admittance.core.limits.rows import put_row
 from ur_admittance.core.records import Limit
 from ur_admittance.core.spatial import clip, dot, norm

@@ -3,7 +3,7 @@
 import math
 
 from ur_admittance.core.chain import forward, twist_of
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.limits.approach import NEAR_RATE, PLANNED, stoppable_speed
 from ur_admittance.core.limits.rows import put_row
 from ur_admittance.core.records import Limit

@@ -11,7 +11,7 @@ small errors while it moves: they are forgiven, up to DRIFT of the distance.
 
 import math
 
-from ur_admittance.core.compile import kernel
+from ur_admittance.core.kernel import kernel
 from ur_admittance.core.memory import start_at_arm
 from ur_admittance.core.records import Mode, Status
 

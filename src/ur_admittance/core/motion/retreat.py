@@ -11,7 +11,7 @@ import math
 
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import is_sane
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.limits.approach import stopping_time
 from ur_admittance.core.limits.joints import joint_bounds
 from ur_admittance.core.limits.obstacles import nearest_pair

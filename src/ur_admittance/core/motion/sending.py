@@ -15,9 +15,10 @@ pause: they come back slowly.
 import math
 
 from ur_admittance.core.checks import ABSURD, LONGEST_PERIOD, is_sane
-from ur_admittance.core.compile import from_here, kernel, record, vec6
+from ur_admittance.core.kernel import from_here, kernel, vec6
 from ur_admittance.core.motion.drive_record import BRAKING, SENT_FLOATS
 from ur_admittance.core.motion.following import SLACK
+from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE
 
 CATCH_UP = 0.05  # [rad/s] with which a joint closes the gap of a jump: 40 mm/s at the end of a UR5e's reach
 FASTER = 1.1  # of the commanded speed: the time between two commands differs from that between their samples
@@ -49,8 +50,8 @@ def braking_time(qd, shortest):
     return max(shortest, fastest / BRAKING)
 
 
-@kernel
-def plan_to_rest(q, qd, hold, shortest, points):
+@kernel((6,), (6,), (2, 6), float, float, returns=float)
+def plan_to_rest(q, qd, points, hold, shortest):
     """points (2, 6): where the plan of a command begins to brake, and where it ends [rad]; returns the time of that."""
     time = braking_time(qd, shortest)
     for i in range(6):
@@ -147,9 +148,9 @@ def is_believable(d):
     )
 
 
-@kernel
+@kernel(PARAMS, STATE, SAMPLE, COMMAND)
 def send(p, s, u, c):
-    """c.q, c.qd, in place: what goes to the robot."""
+    """c.q, c.qd, in place: what goes to the robot. The tick calls it, or a loop after stages behind the law."""
     m = s.sent
     if u.speed_driven != 0:
         limit_speeds(p.arm_velocity, c.qd)
@@ -166,9 +167,3 @@ def send(p, s, u, c):
     m.q[:] = c.q
     m.qd[:] = c.qd
     m.valid = 1
-
-
-@kernel
-def send_shaped(params, state, sample, command):
-    """The same for a command that stages behind the law have shaped: arrays of one record, as tick() takes them."""
-    send(record(params, 0), record(state, 0), record(sample, 0), record(command, 0))

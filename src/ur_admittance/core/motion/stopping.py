@@ -8,7 +8,7 @@ import math
 
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import is_sane
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.limits.approach import BRAKING, stopping_time
 from ur_admittance.core.limits.joints import joint_bounds
 from ur_admittance.core.limits.singular import damped_factor, damped_inverse

@@ -9,7 +9,7 @@ The tick subtracts zeros in this file only: SAMPLE has what the sensors report, 
 
 import math
 
-from ur_admittance.core.compile import kernel, mat3, vec3, vec6
+from ur_admittance.core.kernel import kernel, mat3, vec3, vec6
 from ur_admittance.core.spatial import cross, multiply, norm, rotate, rotate_back, wrench_to_point
 
 ACCELERATION_CUTOFF_HZ = 10.0  # of the estimate used for inertial compensation; above it the estimate is mostly noise

@@ -16,7 +16,7 @@ import math
 
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import is_sane
-from ur_admittance.core.compile import kernel, mat3, mat6, vec3, vec6
+from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.records import Status
 from ur_admittance.core.spatial import clip, cross, multiply, norm, rotate, rotate_back, wrench_to_point
 from ur_admittance.core.wrench.condition import load_of, without

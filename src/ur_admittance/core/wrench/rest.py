@@ -2,7 +2,7 @@
 
 import math
 
-from ur_admittance.core.compile import kernel, vec6
+from ur_admittance.core.kernel import kernel, vec6
 from ur_admittance.core.memory import stands_still
 from ur_admittance.core.records import Mode, Request, Status
 from ur_admittance.core.spatial import norm

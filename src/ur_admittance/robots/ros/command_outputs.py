@@ -15,7 +15,6 @@ from rclpy.node import Node
 from std_msgs.msg import Float64MultiArray
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from ur_admittance.core.compile import load
 from ur_admittance.core.motion.sending import plan_to_rest
 from ur_admittance.errors import RobotError
 from ur_admittance.robots.ros.guard import SUFFIX, Guard
@@ -113,7 +112,6 @@ class TrajectoryOutput(TopicOutput):
         """shortest: least time to standstill [s]."""
         super().__init__(node, topic)
         self._shortest, self._points = shortest, np.zeros((2, 6))
-        load(plan_to_rest, self._points[0], self._points[0], HOLD_S, shortest, self._points)
         marked = [
             (MARKS[:6], MARKS[6:], 0.0),
             (HELD_MARKS[:6], HELD_MARKS[6:], HOLD_S),
@@ -128,7 +126,7 @@ class TrajectoryOutput(TopicOutput):
         self._shortest = duration
 
     def send(self, q: Array, qd: Array) -> None:
-        braking = plan_to_rest(q, qd, HOLD_S, self._shortest, self._points)
+        braking = plan_to_rest(q, qd, self._points, HOLD_S, self._shortest)
         self._q[:], self._qd[:] = q, qd
         self._held[:], self._held_qd[:], self._rest[:] = self._points[0], qd, self._points[1]
         self._message.set_time(self._end, int(1e9 * (HOLD_S + braking)) + 1)  # after the second point, always

@@ -83,22 +83,25 @@ class BuiltinWrench:
     """
 
     def __init__(self, model: RobotModel, tcp: ArrayLike | None = None) -> None:
-        self._rotation, self._position = np.array(model.chain_rotation), np.array(model.chain_position)
-        self._R, self._p, self._J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
-        self._lever = None if tcp is None else np.array(tcp, dtype=float)[:3].copy()
-        self._moment = np.empty(3)
-        self.to_flange(model.home, np.zeros(6), np.zeros(6))  # compiled before the loop
+        chain = np.array(model.chain_rotation), np.array(model.chain_position)
+        self._q, self._wrench, self._in_base, R = np.zeros(6), np.zeros(6), np.zeros(6), np.empty((3, 3))
+        self._forward = forward.on(*chain, self._q, R, np.empty(3), np.empty((6, 6)))
+        self._rotate_force = rotate_back.on(R, self._in_base[:3], self._wrench[:3])
+        self._rotate_moment = rotate_back.on(R, self._in_base[3:], self._wrench[3:])
+        self._moment = np.zeros(3)  # t_flange = t_tcp + p_flange_tcp x f
+        lever = None if tcp is None else np.array(tcp, dtype=float)[:3].copy()
+        self._shift = None if lever is None else cross.on(lever, self._wrench[:3], self._moment)
 
     def to_flange(self, q: Array, tcp_force: Array, wrench: Array) -> None:
         """wrench := tcp_force in flange axes about the flange. q: measured angles (6,) [rad]."""
-        forward(self._rotation, self._position, q, self._R, self._p, self._J)
-        in_base = vectors_to_ur(tcp_force)
-        rotate_back(self._R, in_base[:3], wrench[:3])
-        rotate_back(self._R, in_base[3:], wrench[3:])
-        if self._lever is not None:
-            # t_flange = t_tcp + p_flange_tcp x f
-            cross(self._lever, wrench[:3], self._moment)
-            wrench[3:] += self._moment
+        self._q[:], self._in_base[:] = q, vectors_to_ur(tcp_force)
+        self._forward()
+        self._rotate_force()
+        self._rotate_moment()
+        if self._shift is not None:
+            self._shift()
+        wrench[:] = self._wrench
+        wrench[3:] += self._moment
 
 
 def builtin_wrench(link: Link, model: RobotModel, settings: RtdeSettings, cb3: bool) -> BuiltinWrench | None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance.core.compile import load
 from ur_admittance.errors import SimulationError
 from ur_admittance.robots.simulated.devices import need_number, need_vector
 from ur_admittance.robots.simulated.kernels import holding as kernels
@@ -91,12 +90,6 @@ class Hand:
             kernels.lead(self._plant, _six(self._profile(end), "wrench"), period)
         elif self._path is not None:
             kernels.lead(self._plant, _six(self._path(end), "displacement"), period)
-
-    def load_kernels(self) -> None:
-        """Before any loop, see World."""
-        load(kernels.take_hold, self._plant, np.zeros(3), np.zeros((3, 3)))
-        load(kernels.start_pushing, self._plant, np.zeros(6))
-        load(kernels.lead, self._plant, np.zeros(6), 0.0)
 
     def _grip_at(self, grip: ArrayLike) -> None:
         found = need_vector("hand: grip", grip, 3, "m")

@@ -26,9 +26,9 @@ import mujoco
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance import library
 from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import SimulationError
-from ur_admittance.first_start import SIMULATION, in_words, prepare
 from ur_admittance.model import MODEL_NAMES, robot_model
 from ur_admittance.model.frames import rotation_vector
 from ur_admittance.params import Parameters
@@ -322,7 +322,7 @@ def run_simulated(
     (name, duration, priority, beside ...).
     """
     tool = TOOLS["probe"]
-    prepare(in_words(say), [SIMULATION])
+    library.prepare(library.in_words(say))
     while True:
         arm = robot_model(model)
         say(f"building the simulated {arm.name}")

@@ -16,11 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance import given
-from ur_admittance.core.compile import load
-from ur_admittance.core.records import SAMPLE, STOPPED, Status, new
+from ur_admittance.core.records import STOPPED, Status, new
 from ur_admittance.core.views import vector, whole
 from ur_admittance.errors import RobotError
-from ur_admittance.model import RobotModel, robot_model
+from ur_admittance.model import RobotModel
 from ur_admittance.robots.simulated.kernels import controller_box as kernels
 from ur_admittance.robots.simulated.second import SensorFault
 from ur_admittance.robots.simulated.world import World
@@ -51,13 +50,12 @@ class SimulatedRobot(Robot):
         steps = period / world.physics_dt
         if steps < 0.5 or abs(steps - round(steps)) > 1e-6:
             raise RobotError(f"period = {period} s: must be a multiple of the physics step, {world.physics_dt} s.")
-        self.world, self.period, self.realtime, self.mode = world, period, realtime, mode
+        self.period, self.realtime, self.mode = period, realtime, mode
         self._monotonic = monotonic
-        self._sample: Any = None
-        self._command: Any = None
         self._target = np.array(world.q)
         self._arms = new_arm(world.model, period, mode)
         self._arm = self._arms[0]
+        self.world = world
         self._sent: NDArray[np.float64] = self._arm["sent"]
         self.faults = SensorFault(world.seed)  # of the first sensor
         self.reads_second = world.second is not None
@@ -65,13 +63,24 @@ class SimulatedRobot(Robot):
         self._origin = self._last_read = 0.0  # [s] monotonic clock
         self._ticks = 0
 
+    @property
+    def world(self) -> World:
+        return self._world
+
+    @world.setter
+    def world(self, world: World) -> None:
+        """The arm goes on in this one."""
+        self._world = world
+        self._sample: Any = None  # those that are bound to what follows of the old one
+        self._command: Any = None
+        self._aim = kernels.aim.on(self._arms, world.setpoint, world.qd, self._target)
+
     # the protocol
 
     def connect(self) -> RobotInfo:
         model, rate = self.world.model, 1.0 / self.period
         pace = "in real time" if self.realtime else "in lock-step with the controller"
         kernels.hold(self._arm)
-        self._load_kernels()
         self._started = False
         return RobotInfo(
             name=f"simulated {model.name}",
@@ -86,17 +95,18 @@ class SimulatedRobot(Robot):
         return RealTimeClock(1.0 / self.period) if self.realtime else LockstepClock(1.0 / self.period)
 
     def read(self, sample: Any) -> None:
+        world = self.world
         if sample is not self._sample:
             self._sample, self._samples = sample, whole(sample)
+            self._fill = kernels.fill.on(self._arms, world.q, world.qd, world.wrench, sample)
         dt, since_state = self.period, 0.0
         if self.realtime:
             dt, since_state = self._catch_up()
         elif self._started:
             self._advance()
         self._started = True
-        world = self.world
         stamp_ns = round(world.time * 1e9)
-        kernels.report(self._arms, world.q, world.qd, world.wrench, stamp_ns, dt, since_state, self._samples)
+        self._fill(stamp_ns, dt, since_state)
         if self.faults.kind:
             ages, wrench = self._samples["wrench_age"], self._samples["wrench"][0]
             ages[0] = self.faults.apply(wrench, float(ages[0]), dt)
@@ -109,8 +119,9 @@ class SimulatedRobot(Robot):
     def write(self, command: Any) -> NDArray[np.float64]:
         if command is not self._command:
             self._command = command
-            self._wanted = vector(command, "q" if self.mode == "position" else "qd")
-        kernels.receive(self._arms, self.world.qd, self._wanted)
+            wanted = vector(command, "q" if self.mode == "position" else "qd")
+            self._take = kernels.take.on(self._arms, self.world.qd, wanted)
+        self._take()
         return self._sent
 
     def stop(self) -> None:
@@ -168,17 +179,9 @@ class SimulatedRobot(Robot):
 
     # inside
 
-    def _load_kernels(self) -> None:
-        """Before the loop: compiled on the first run, which takes seconds."""
-        q, qd, wrench = self.world.q, self.world.qd, self.world.wrench
-        load(kernels.begin, self._arms, self.world.setpoint, qd, self._target)
-        load(kernels.report, self._arms, q, qd, wrench, 0, 0.0, 0.0, new(SAMPLE))
-        load(kernels.receive, self._arms, qd, self._sent)
-        load(kernels.brake, self._arm, qd)
-
     def _advance(self) -> None:
         """One period of physics under the last command, the brake, or the hold."""
-        kernels.begin(self._arms, self.world.setpoint, self.world.qd, self._target)
+        self._aim()
         self.world.step(self._target, None, self.period)
         self._ticks += 1
 
@@ -203,8 +206,3 @@ def new_arm(model: RobotModel, period: float, mode: str) -> NDArray[Any]:
     arms = new(kernels.ARM)
     arms[0]["period"], arms[0]["velocity"], arms[0]["top_speed"] = period, mode == "velocity", model.velocity
     return arms
-
-
-def compile_kernels() -> None:
-    """What any simulated arm loads."""
-    SimulatedRobot(World(robot_model("ur5e"))).connect()

@@ -4,14 +4,17 @@
 ``pose()``, ``external_wrench``, ``contact_wrench`` what only a simulation knows.
 """
 
+import ctypes
 import math
+from functools import cache
+from pathlib import Path as File
 from typing import Any
 
 import mujoco
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ur_admittance.core.compile import load
+from ur_admittance.core.records import new
 from ur_admittance.errors import SimulationError
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.robots.simulated import mjcf
@@ -29,6 +32,7 @@ from ur_admittance.robots.simulated.devices import (
 from ur_admittance.robots.simulated.environment import Environment
 from ur_admittance.robots.simulated.hand import Hand, Path, Profile
 from ur_admittance.robots.simulated.kernels import plant as kernels
+from ur_admittance.robots.simulated.kernels.plant_record import ENGINE, PLANT
 from ur_admittance.robots.simulated.second import SecondSensor
 
 Array = NDArray[np.float64]
@@ -71,20 +75,22 @@ class World:
         self._tcp_site = self.mj_model.site("tcp").id
         self._set_contact_stiffness()
 
-        self._records = kernels.new_plant()
-        self._plant = self._records[0]
+        self.plants = new(PLANT)  # one
+        self._plant = self.plants[0]
         self._commands = np.zeros((1 + self._steps_of("servo.delay", self.servo.delay), 6))
         self._readings = np.zeros((1 + self._steps_of("sensor.delay", self.sensor.delay), 6))
-        self._views = self._data_views()
+        self._engines = self._engine()
+        self._period = math.nan  # [s] of which the record has the steps
         self._target = np.zeros(6)
         self._rng = np.random.default_rng(seed)
         self._noise = np.zeros((NOISE_BLOCK, 12))
         self._noise_row = 0
+        self._twelve = np.zeros(12)
         self._noisy = bool(self.sensor.noise_force or self.sensor.noise_torque or any(self.sensor.drift))
         self.second = None if second is None else need_device("second", second, SecondSensor)
         self.hand = Hand(self._plant, np.array(self.tool.tcp), np.array(self.tool.tcp_rotation))
         self._fill_plant()
-        self._load_kernels()
+        self._advance = kernels.advance.on(self._engines, self.plants, self._target, self._twelve)
         self.reset()
 
     # life
@@ -114,7 +120,8 @@ class World:
         plant["bias"] = self.sensor.bias
         self._rng = np.random.default_rng(self.seed)
         self._noise_row = NOISE_BLOCK
-        kernels.report(self._plant, self._next_noise(), 0.0)
+        self._next_noise()
+        kernels.report(self._plant, self._twelve, 0.0)
         plant["recent"] = plant["wrench"]
         if self.second is not None:
             self.second.begin(plant["clean"], self.sensor, self.seed)
@@ -131,7 +138,9 @@ class World:
             self._target[:] = self._plant["setpoint"] + np.asarray(qd_cmd) * period
         if self.hand.active:
             self.hand.prepare(self.time, period)
-        if not kernels.advance(self.engine(period), self._target, self._next_noise()):
+        self._next_noise()
+        self.engine(period)
+        if not self._advance():
             q = np.round(self.q, 3).tolist()
             raise SimulationError(f"the simulation has diverged at t = {self.time:.3f} s, q = {q} rad.")
         if self.second is not None:
@@ -241,10 +250,12 @@ class World:
 
     # for compiled code
 
-    def engine(self, period: float) -> tuple[Any, ...]:
-        """What kernels work on: MuJoCo's structs, the plant, steps per period and their length, delays, views."""
-        count = self._steps_of("step: period", period, least=1)
-        return *self._addresses, self._records, count, self.physics_dt, self._commands, self._readings, self._views
+    def engine(self, period: float) -> NDArray[np.void]:
+        """Where MuJoCo keeps what kernels work on, for periods of this length [s]: one record, the same each time."""
+        if period != self._period:
+            self._engines["count"] = self._steps_of("step: period", period, least=1)
+            self._period = period
+        return self._engines
 
     def noise(self, periods: int) -> Array:
         """The normal random numbers (n, 12) of an episode from its reset on; the first row was used by the reset."""
@@ -274,11 +285,6 @@ class World:
         self._wrench: Array = plant["wrench"]
         self._setpoint: Array = plant["setpoint"]
 
-    def _load_kernels(self) -> None:
-        """Before any loop: the first run compiles them, which takes seconds."""
-        load(kernels.advance, self.engine(self.physics_dt), self._target, self._noise[0])
-        self.hand.load_kernels()
-
     def _inertia_at_home(self) -> Array:
         """M_ii of the arm with its tool (6,) [kg m2]."""
         mj, data = self.mj_model, self.mj_data
@@ -295,22 +301,51 @@ class World:
             raise SimulationError(f"{name} = {time} s: must be a multiple of the physics step, {self.physics_dt} s.")
         return steps
 
-    def _data_views(self) -> tuple[Array, ...]:
-        """MuJoCo's arrays in the order of ``kernels.advance``."""
+    def _engine(self) -> NDArray[np.void]:
         data, tool = self.mj_data, self._tool_body
         root = int(self.mj_model.body_rootid[tool])
-        self._addresses = (self.mj_model._address, data._address)
-        joints = (data.qpos, data.qvel, data.qfrc_applied, data.qfrc_bias, data.xaxis, data.xanchor)
-        places = (data.xpos[tool], data.xmat[tool].reshape(3, 3), data.xipos[tool], data.site_xpos[self._tcp_site])
-        wrenches = (data.xfrc_applied[tool], data.cfrc_ext[tool], data.sensordata)
-        return *joints, *places, data.cvel[tool], data.subtree_com[root], *wrenches
+        functions = ("mj_step1", "mj_step2", "mj_kinematics")
+        places = {
+            "q": data.qpos,
+            "qd": data.qvel,
+            "applied_torque": data.qfrc_applied,
+            "bias_torque": data.qfrc_bias,
+            "axes": data.xaxis,
+            "anchors": data.xanchor,
+            "sensed": data.sensordata,
+            "origin": data.subtree_com[root],
+            "p_tool": data.xpos[tool],
+            "R_tool": data.xmat[tool],
+            "p_com": data.xipos[tool],
+            "p_tcp": data.site_xpos[self._tcp_site],
+            "velocity": data.cvel[tool],
+            "applied": data.xfrc_applied[tool],
+            "external": data.cfrc_ext[tool],
+            "commands": self._commands,
+            "readings": self._readings,
+        }
+        engines = new(ENGINE)
+        engine = engines[0]
+        engine["model"], engine["data"], engine["h"] = self.mj_model._address, data._address, self.physics_dt
+        engine["command_slots"], engine["reading_slots"] = len(self._commands), len(self._readings)
+        for name in functions:
+            engine[name] = ctypes.cast(getattr(_mujoco(), name), ctypes.c_void_p).value
+        for name, array in places.items():
+            engine[name] = array.ctypes.data
+        return engines
 
-    def _next_noise(self) -> Array:
+    def _next_noise(self) -> None:
         """Twelve normal random numbers, or zeros for a sensor without noise and drift."""
         if self._noisy and self._noise_row == NOISE_BLOCK:
             self._rng.standard_normal(out=self._noise)
             self._noise_row = 0
-        row: Array = self._noise[self._noise_row % NOISE_BLOCK]
         if self._noisy:
+            self._twelve[:] = self._noise[self._noise_row]
             self._noise_row += 1
-        return row
+
+
+@cache
+def _mujoco() -> ctypes.CDLL:
+    """Its C library, which is loaded already."""
+    folder = File(mujoco.__file__).parent
+    return ctypes.CDLL(str(next(path for pattern in ("libmujoco*", "mujoco.dll") for path in folder.glob(pattern))))

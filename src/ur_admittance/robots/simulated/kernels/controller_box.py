@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from ur_admittance.core.compile import kernel, record
-from ur_admittance.core.records import Status
+from ur_admittance.core.kernel import kernel
+from ur_admittance.core.records import SAMPLE, Status
 from ur_admittance.runtime.braking import BRAKING, WATCHDOG_S
 
 F = np.float64
@@ -39,7 +39,7 @@ ARM = np.dtype(
 )
 
 
-@kernel
+@kernel(ARM, name="box_hold")
 def hold(arm):
     """Stand still until the next command."""
     arm.braking[:] = 0.0
@@ -47,14 +47,14 @@ def hold(arm):
     arm.silence = 0.0
 
 
-@kernel
+@kernel(ARM, (6,), name="box_brake")
 def brake(arm, qd):
     for j in range(6):
         arm.braking[j] = min(max(qd[j], -arm.top_speed[j]), arm.top_speed[j])
     arm.driven = 0
 
 
-@kernel
+@kernel(ARM, name="box_restore")
 def restore(arm):
     """Everything works again."""
     arm.wrench_lost = arm.joints_lost = arm.frozen = arm.corrupted = 0
@@ -63,13 +63,13 @@ def restore(arm):
     hold(arm)
 
 
-@kernel
+@kernel(ARM, name="box_silent", returns=bool)
 def silent(arm):
     """No command for so long that the arm has braked by itself; half a period is granted for rounding."""
     return arm.silence >= WATCHDOG_S + 0.5 * arm.period
 
 
-@kernel
+@kernel(ARM, (6,), (6,), name="box_take")
 def take(arm, qd, wanted):
     """A command arrives. One that is not finite is rejected; in a stop or a frozen connection none gets through."""
     if arm.frozen or arm.external_status == PROTECTIVE_STOP or arm.external_status == EMERGENCY_STOP:
@@ -88,7 +88,7 @@ def take(arm, qd, wanted):
     arm.silence = 0.0
 
 
-@kernel
+@kernel(ARM, (6,), (6,), (6,), name="box_aim")
 def aim(arm, setpoint, qd, target):
     """A period begins: where the joints go in it, under the last command, the brake or the hold."""
     if arm.driven:
@@ -112,8 +112,8 @@ def aim(arm, setpoint, qd, target):
     arm.wrench_age = arm.wrench_age + arm.period if arm.wrench_lost else 0.0
 
 
-@kernel
-def fill(arm, q, qd, wrench, stamp_ns, dt, since, u):
+@kernel(ARM, (6,), (6,), (6,), SAMPLE, int, float, float, name="box_fill")
+def fill(arm, q, qd, wrench, u, stamp_ns, dt, since):
     """The sample u as the box reports it, ``since`` [s] after its newest state."""
     u.stamp_ns = stamp_ns
     u.dt = dt
@@ -131,21 +131,3 @@ def fill(arm, q, qd, wrench, stamp_ns, dt, since, u):
         u.qd[0] = arm.corrupt_value
     elif arm.corrupted == WRENCH:
         u.wrench[0] = arm.corrupt_value
-
-
-# for Python: an array of one record crosses into compiled code in 0.2 us, a record in 3 us
-
-
-@kernel
-def begin(arms, setpoint, qd, target):
-    aim(record(arms, 0), setpoint, qd, target)
-
-
-@kernel
-def report(arms, q, qd, wrench, stamp_ns, dt, since, samples):
-    fill(record(arms, 0), q, qd, wrench, stamp_ns, dt, since, record(samples, 0))
-
-
-@kernel
-def receive(arms, qd, wanted):
-    take(record(arms, 0), qd, wanted)

@@ -5,7 +5,7 @@ place by the arm's spring and damper, K and C:   m h'' = K (place - h) + C (plac
 """
 
 from ur_admittance.analysis.compliance import GRIP_RATE, GRIP_RATIO
-from ur_admittance.core.compile import kernel, mat3, vec3, vec6
+from ur_admittance.core.kernel import doubles_at, kernel, mat3, vec3, vec6
 from ur_admittance.core.spatial import (
     cross,
     exp_so3,
@@ -14,11 +14,12 @@ from ur_admittance.core.spatial import (
     multiply_transposed,
     rotate,
 )
+from ur_admittance.robots.simulated.kernels.plant_record import PLANT
 
 OFF, PUSHES, HOLDS = 0, 1, 2
 
 
-@kernel
+@kernel(PLANT, (3,), (3, 3), name="hand_take_hold")
 def take_hold(plant, p_tool, R_tool):
     """The hand holds the tool where it is now."""
     rotate(R_tool, plant.grip, plant.p_grab)
@@ -35,20 +36,20 @@ def take_hold(plant, p_tool, R_tool):
     plant.push_to[:] = 0.0
 
 
-@kernel
+@kernel(PLANT, (6,), name="hand_start_pushing")
 def start_pushing(plant, wrench):
     plant.hand = PUSHES
     plant.push_to[:] = wrench
 
 
-@kernel
+@kernel(PLANT, name="hand_let_go")
 def let_go(plant):
     plant.hand = OFF
     plant.push_from[:] = 0.0
     plant.push_to[:] = 0.0
 
 
-@kernel
+@kernel(PLANT, (6,), float, name="hand_lead")
 def lead(plant, values, period):
     """Where the hand is at the end of the coming period: the wrench (6,) of a push, the displacement (6,) of a grip."""
     if plant.hand == PUSHES:
@@ -106,9 +107,10 @@ def grip_force(plant, place, p_grip, v_grip, i, h):
 
 
 @kernel
-def push_tool(plant, share, scale, h, views, p_grip, wrench):
+def push_tool(plant, e, share, scale, p_grip, wrench):
     """The hand's wrench about the grip, its work, and the same wrench about the centre of mass for MuJoCo."""
-    _, _, _, _, _, _, p_tool, R_tool, p_com, _, velocity, origin, applied, _, _ = views
+    p_tool, R_tool, p_com = doubles_at(e.p_tool, (3,)), doubles_at(e.R_tool, (3, 3)), doubles_at(e.p_com, (3,))
+    velocity, origin, applied = doubles_at(e.velocity, (6,)), doubles_at(e.origin, (3,)), doubles_at(e.applied, (6,))
     lever = vec3()
     moment = vec3()
     twist = vec6()
@@ -120,9 +122,9 @@ def push_tool(plant, share, scale, h, views, p_grip, wrench):
     cross(twist[3:], lever, twist[:3])
     for i in range(3):
         twist[i] += velocity[3 + i]
-    hand_force(plant, share, h, p_grip, R_tool, twist, wrench)
+    hand_force(plant, share, e.h, p_grip, R_tool, twist, wrench)
     for i in range(3):
-        plant.hand_work += h * (wrench[i] * twist[i] + wrench[3 + i] * twist[3 + i])
+        plant.hand_work += e.h * (wrench[i] * twist[i] + wrench[3 + i] * twist[3 + i])
         plant.hand_wrench[i] += scale * wrench[i]
         plant.hand_wrench[3 + i] += scale * wrench[3 + i]
         lever[i] = p_grip[i] - p_com[i]
