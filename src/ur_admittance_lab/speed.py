@@ -45,7 +45,7 @@ def measure(
     seconds: float = 10.0, rate: float = 500.0, say: Callable[[str], None] = lambda text: None
 ) -> dict[str, Any]:
     """{"tick_us": percentiles, "null": figures, "sim": figures}, one after the other. Durations in microseconds."""
-    say("timing the tick (compiles on the first run)")
+    say("timing the tick")
     result: dict[str, Any] = {"tick_us": percentiles(_updates(CALLS))}
     for kind in ROBOTS:
         say(f"running the loop for {seconds:g} s at {rate:g} Hz, robot: {kind}")

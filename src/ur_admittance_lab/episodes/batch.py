@@ -5,6 +5,7 @@ for trace in simulate(cases):
     print(trace.contact[:, 0].min())
 """
 
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
@@ -15,10 +16,8 @@ from typing import Any, TypeVar, overload
 import numpy as np
 
 from ur_admittance import given
-from ur_admittance.control.controller import warm_up
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 from ur_admittance.errors import SimulationError
-from ur_admittance.first_start import cores
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
 from ur_admittance.params.record import fill
@@ -26,7 +25,7 @@ from ur_admittance.robots.simulated.devices import FtSensor, Servo, Tool, need_w
 from ur_admittance.robots.simulated.environment import Environment
 from ur_admittance.robots.simulated.simulated_robot import new_arm
 from ur_admittance.robots.simulated.world import World
-from ur_admittance_lab.episodes.kernels import play
+from ur_admittance_lab.episodes.kernels import compiled_play
 from ur_admittance_lab.episodes.script import Script
 from ur_admittance_lab.episodes.trace import Trace
 
@@ -62,6 +61,11 @@ class Case:
         return world
 
 
+def cores() -> int:
+    """That this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 @overload
 def simulate(cases: Iterable[Case], *, threads: int | None = None, progress: Progress | None = None) -> list[Trace]: ...
 
@@ -91,7 +95,7 @@ def simulate(
     need_whole("simulate: threads", threads, 1)
     given.kind("simulate: cases", cases, Iterable, "a list of Case", SimulationError)
     cases = cases if isinstance(cases, Sequence) else list(cases)
-    warm_up()
+    play = compiled_play()
     results: list[Any] = [None] * len(cases)
     stop = threading.Event()
 
@@ -136,7 +140,8 @@ def run_case(case: Case) -> Trace:
     n = len(rows)
     trace = (new(SAMPLE, n), new(COMMAND, n), np.zeros((n, 6)), np.zeros((n, 6)))
     noise = world.noise(n)
-    done = play(rows, sets, (params, states, arms), trace, noise, world.engine(period))
+    players = (params, states, arms, world.plants, world.engine(period))
+    done = compiled_play()(rows, sets, players, trace, noise)
     samples, commands, contacts, hands = (part[:done] for part in trace)
     return Trace(samples, commands, contacts, hands, period, case.parameters, diverged=done < n)
 

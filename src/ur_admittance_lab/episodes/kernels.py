@@ -4,15 +4,16 @@ The same parts in the same order as the loop of runtime/loop.py with the simulat
 """
 
 import math
+from functools import cache
 
 import numpy as np
 
-from ur_admittance.core.compile import kernel, record, vec6
+from ur_admittance.core.kernel import call_at, doubles_at, kernel, record, vec6
 from ur_admittance.core.records import Status
-from ur_admittance.core.tick import tick_one
+from ur_admittance.core.tick import tick
 from ur_admittance.robots.simulated.kernels import controller_box as box
 from ur_admittance.robots.simulated.kernels import holding as hand
-from ur_admittance.robots.simulated.kernels.plant import advance, mj_kinematics
+from ur_admittance.robots.simulated.kernels.plant import advance
 
 F = np.float64
 I = np.int64  # noqa: E741
@@ -57,48 +58,50 @@ def change_fault(arm, qd, fault):
 
 
 @kernel
-def change_hand(plant, row, p_tool, R_tool, model, data):
+def change_hand(plant, row, e):
     if row.hand == hand.PUSHES:
         hand.start_pushing(plant, row.hand_values)
     elif row.hand == hand.HOLDS:
-        mj_kinematics(model, data)  # bodies are one physics step behind the joints
+        call_at(e.mj_kinematics, e.model, e.data)  # bodies are one physics step behind the joints
         plant.hand_stiffness[:] = row.hand_stiffness
         plant.hand_damping[:] = row.hand_damping
         plant.hand_mass = row.hand_mass
-        hand.take_hold(plant, p_tool, R_tool)
+        hand.take_hold(plant, doubles_at(e.p_tool, (3,)), doubles_at(e.R_tool, (3, 3)))
     else:
         hand.let_go(plant)
 
 
 @kernel
-def prepare(plant, arm, row, model, data, views):
+def prepare(plant, arm, row, e):
     """Hand and faults of the row, before the physics of its cycle."""
     if row.fault != arm.fault:
-        change_fault(arm, views[1], row.fault)
+        change_fault(arm, doubles_at(e.qd, (6,)), row.fault)
     if row.hand != plant.hand:
-        change_hand(plant, row, views[6], views[7], model, data)
+        change_hand(plant, row, e)
 
 
 @kernel
-def react(plant, arm, p, s, row, u, c, engine):
+def react(plant, arm, p, s, row, u, c, e):
     """The rest of the cycle: read, tick, write."""
-    _, _, _, _, h, _, _, views = engine
-    stamp_ns = np.int64(np.rint(plant.steps * h * 1e9))
-    box.fill(arm, views[0], views[1], plant.wrench, stamp_ns, arm.period, 0.0, u)
+    q, qd = doubles_at(e.q, (6,)), doubles_at(e.qd, (6,))
+    stamp_ns = np.int64(np.rint(plant.steps * e.h * 1e9))
+    box.fill(arm, q, qd, plant.wrench, u, stamp_ns, arm.period, 0.0)
     u.request = row.request
     u.reference_twist[:] = row.reference_twist
     u.reference_wrench[:] = row.reference_wrench
-    tick_one(p, s, u, c)
+    tick(p, s, u, c)
     if arm.velocity:
-        box.take(arm, views[1], c.qd)
+        box.take(arm, qd, c.qd)
     else:
-        box.take(arm, views[1], c.q)
+        box.take(arm, qd, c.q)
 
 
 @kernel
-def start_period(plant, arm, row, qd, target):
-    box.aim(arm, plant.setpoint, qd, target)
+def move(plant, arm, row, e, target, noise):
+    """The physics of a cycle, under the last command. False: the simulation has diverged."""
+    box.aim(arm, plant.setpoint, doubles_at(e.qd, (6,)), target)
     hand.lead(plant, row.hand_values, arm.period)
+    return advance(e, plant, target, noise)
 
 
 @kernel
@@ -107,19 +110,18 @@ def change_parameters(p, revision):
 
 
 @kernel
-def play(rows, sets, players, trace, noise, engine):
+def play(rows, sets, players, trace, noise):
     """Cycle after cycle; returns how many were done: fewer than rows when the simulation diverged.
 
-    rows: (n,) ROW. sets: (m,) PARAMS. players: (1,) each, PARAMS in force, STATE, ARM. trace: what every cycle gave,
-    SAMPLE and COMMAND (n,), contact and hand (n, 6). noise: (n, 12). engine: as ``plant.advance``."""
-    params, states, arms = players
+    rows: (n,) ROW. sets: (m,) PARAMS. players: (1,) each, PARAMS in force, STATE, ARM, PLANT, ENGINE. trace: what every
+    cycle gave, SAMPLE and COMMAND (n,), contact and hand (n, 6). noise: (n, 12)."""
+    params, states, arms, plants, engines = players
     samples, commands, contacts, hands = trace
-    model, data, plants, _, _, _, _, views = engine
     target = vec6()
     in_force = 0
     revision = params[0].revision
     for k in range(rows.size):
-        prepare(record(plants, 0), record(arms, 0), record(rows, k), model, data, views)
+        prepare(record(plants, 0), record(arms, 0), record(rows, k), record(engines, 0))
         if rows[k].parameters != in_force:
             in_force = rows[k].parameters
             revision += 1
@@ -128,11 +130,19 @@ def play(rows, sets, players, trace, noise, engine):
         if k > 0:
             samples[k] = samples[k - 1]  # what a robot does not report stays, as in the one sample of the loop
             commands[k] = commands[k - 1]
-            start_period(record(plants, 0), record(arms, 0), record(rows, k), views[1], target)
-            if not advance(engine, target, noise[k]):
+            if not move(record(plants, 0), record(arms, 0), record(rows, k), record(engines, 0), target, noise[k]):
                 return k
         react(record(plants, 0), record(arms, 0), record(params, 0), record(states, 0), record(rows, k),
-              record(samples, k), record(commands, k), engine)  # fmt: skip
+              record(samples, k), record(commands, k), record(engines, 0))  # fmt: skip
         contacts[k] = plants[0].contact
         hands[k] = plants[0].hand_wrench
     return rows.size
+
+
+@cache
+def compiled_play():
+    """``play`` as machine code, with the tick of the library in it: what is tried here is what arms run."""
+    from ur_admittance.compiler import numba_form  # here: what needs no batch needs no Numba
+
+    numba_form.through_library(tick)
+    return numba_form.compiled(play)

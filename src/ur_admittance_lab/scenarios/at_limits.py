@@ -1,6 +1,7 @@
 """Scenarios at the limits: singularities, joint limits, the workspace box, a sensor that falls silent."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +87,7 @@ def joint_limit(setup: Setup) -> Outcome:
 def workspace(setup: Setup) -> Outcome:
     """Pushed into a wall of the workspace box: it brakes inside the acceleration limit and slides along the wall."""
     stage_position = 0.15
-    probe = Stage(setup, duration=5.0)
+    probe = Stage(replace(setup, log=None), duration=5.0)  # for where the tool is
     wall = float(probe.position[1] + stage_position)
     own = {"workspace.max": [math.nan, wall, math.nan]}
     stage = Stage(setup, own, duration=5.0)
