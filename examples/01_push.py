@@ -4,7 +4,7 @@ import ur_admittance as ua
 
 world = ua.World(ua.robot_model("ur5e"), ua.Tool(mass=1.0))
 controller = ua.AdmittanceController(world.model, ua.preset("hand_guiding").changed(world.parameters()))
-controller.configure(print)  # compiles on the first run: about a minute
+controller.configure(print)  # in a checkout the first run compiles: about a minute
 start, speed = world.pose()[1], []
 with ua.SimulatedRobot(world) as robot:  # leaving the block stops the arm
     world.push([0, 10, 0, 0, 0, 0], seconds=1.0)  # a hand: 10 N along y for one second

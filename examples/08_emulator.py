@@ -5,7 +5,7 @@ from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 model = ua.robot_model("ur5e")
 controller = ua.AdmittanceController(model, ua.preset("hand_guiding"))
-controller.configure(print)  # compiles on the first run: better before the robot waits for commands
+controller.configure(print)  # may compile on the first run: better before the robot waits for commands
 with EmulatorProcess() as emulator, ua.RtdeRobot(emulator.host, model) as robot:  # a real arm: its address
     print(*robot.info.sentences, sep="\n")
     emulator.tell("push 0 10 0 0 0 0")  # a hand that pushes with 10 N along y of the robot's own base

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ur_admittance import __version__
-from ur_admittance.cli import bringup, calibrate, check, demo, params, recordings, run
+from ur_admittance.cli import bringup, calibrate, check, demo, library, params, recordings, run
 from ur_admittance.cli.console import LABORATORY, Group
 from ur_admittance.errors import UrAdmittanceError
 
@@ -28,6 +28,7 @@ app.command()(recordings.plot)
 app.command()(recordings.export)
 app.command()(recordings.replay)
 app.add_typer(params.app, name="params")
+app.command()(library.library)
 app.command()(bringup.bringup)
 app.command()(check.check)
 app.command("check-frames")(check.check_frames)

@@ -1,4 +1,4 @@
-"""ur-admittance params: the list of parameters, checking a file, showing a preset."""
+"""ur-admittance params: the list of parameters, checking a file, showing a preset, the record for C."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -6,10 +6,19 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ur_admittance.cli.console import Group, width, wrapped
-from ur_admittance.cli.options import ModelOption
+from ur_admittance.cli.options import (
+    ModelOption,
+    OverwriteOption,
+    SetOption,
+    assignments,
+    check_output,
+    parameters_from,
+)
 from ur_admittance.errors import ParameterError
 
 if TYPE_CHECKING:
+    from ur_admittance.model import RobotModel
+    from ur_admittance.params import Parameters
     from ur_admittance.params.table import Row
 
 app = typer.Typer(cls=Group, help="List the parameters, check a parameter file, show a preset.")
@@ -48,14 +57,12 @@ def check(
     model: ModelOption = "ur5e",
 ) -> None:
     """Say whether an arm accepts a parameter file, and how it differs from the defaults."""
-    from ur_admittance.core.records import PARAMS, new
     from ur_admittance.model import robot_model
     from ur_admittance.params import Parameters, load_parameters
-    from ur_admittance.params.record import fill
 
     arm, defaults, loaded = robot_model(model), Parameters().flat(), load_parameters(file, node)
     try:
-        fill(new(PARAMS)[0], loaded, arm)  # as `run` does: also what only the arm can refuse
+        _record(loaded, arm)  # as `run` does: also what only the arm can refuse
     except ParameterError as error:
         raise ParameterError(f"{file}: {error}", error.name) from None
     for name, value in loaded.flat().items():
@@ -70,6 +77,36 @@ def show(name: Annotated[str, typer.Argument(metavar="PRESET", help="hand_guidin
     from ur_admittance.params.yaml import preset_text
 
     typer.echo(preset_text(name), nl=False)
+
+
+@app.command()
+def record(
+    source: Annotated[str, typer.Argument(metavar="PRESET|FILE", help="hand_guiding ..., or a parameter file (YAML).")],
+    out: Annotated[Path, typer.Option("--out", metavar="FILE", help="Where to; /dev/stdout for a pipe.")],
+    model: ModelOption = "ur5e",
+    changes: SetOption = None,
+    overwrite: OverwriteOption = False,
+) -> None:
+    """Write parameters and arm as a C program reads them (ur_read_params): the bytes of PARAMS, and the digest of the
+    kernels they are for."""
+    from ur_admittance.library import digest
+    from ur_admittance.model import robot_model
+
+    check_output("--out", out, (), overwrite)
+    content = _record(parameters_from(source).changed(assignments(changes or [])), robot_model(model))
+    try:
+        out.write_bytes(content + digest().encode())
+    except OSError as error:
+        raise ParameterError(f"--out {out}: cannot be written ({error.strerror}).") from None
+
+
+def _record(parameters: "Parameters", arm: "RobotModel") -> bytes:
+    from ur_admittance.core.records import PARAMS, new
+    from ur_admittance.params.record import fill
+
+    made = new(PARAMS)
+    fill(made[0], parameters, arm)
+    return made.tobytes()
 
 
 def _default(value: Any) -> str:
