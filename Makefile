@@ -76,19 +76,23 @@ test-python-3.%: .venv-3.%/.installed
 	@.venv-3.$*/bin/ur-admittance sim push --json >/dev/null
 	.venv-3.$*/bin/python scripts/run_tests.py ".venv-3.$*/bin/python -m pytest" "$(ANYWHERE)"
 
-# Coal, the judge of distances, comes with a later Pinocchio only. Numba keeps one cache per file and Python, hence its
+# Coal, the judge of distances, comes with a later Pinocchio only. The library is made here by the lowest Numba, hence its
 # folder.
 test-lowest: $(LOWEST)/.installed
-	@NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/ur-admittance sim push --json >/dev/null
-	NUMBA_CACHE_DIR=$(LOWEST)/numba $(LOWEST)/bin/python scripts/run_tests.py "$(LOWEST)/bin/python -m pytest" \
+	@UR_ADMITTANCE_CACHE=$(LOWEST)/made $(LOWEST)/bin/ur-admittance sim push --json >/dev/null
+	UR_ADMITTANCE_CACHE=$(LOWEST)/made $(LOWEST)/bin/python scripts/run_tests.py "$(LOWEST)/bin/python -m pytest" \
 	  "--ignore=tests/core/test_capsules.py $(ANYWHERE)"
 
+# As pip builds it, with the tools that it brings along. MACHINES="x86_64 aarch64": the wheels of a release, which Zig's
+# compiler makes for every Linux; without it one for this computer.
 package: $(VENV)/.installed-test
 	rm -rf dist $(WHEEL)
-	$(BIN)/python -m hatchling build
+	$(BIN)/python -m hatchling build -t sdist
+	for machine in $(or $(MACHINES),""); do \
+	  UR_ADMITTANCE_MACHINE=$$machine $(BIN)/python -m pip wheel --quiet --no-deps --wheel-dir dist . || exit 1; done
 	$(BIN)/python -m twine check --strict dist/*
 	$(or $(call python,$(lastword $(PYTHONS))),$(BIN)/python) -m venv $(WHEEL)
-	$(WHEEL)/bin/python -m pip install --quiet --disable-pip-version-check dist/*.whl
+	$(WHEEL)/bin/python -m pip install --quiet --disable-pip-version-check dist/*_$$(uname -m).whl
 	$(BIN)/python scripts/check_wheel.py $(WHEEL)
 
 lint: $(VENV)/.installed-test
@@ -122,7 +126,7 @@ clean:
 # that Python 3.10 brings (23.0) does not find the set of versions within ten minutes, a current one needs seconds.
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@echo "Installing ur-admittance into $(VENV) (some minutes the first time)"
-	@$(PIP) --upgrade pip && $(PIP) --editable .
+	@$(PIP) --upgrade pip && $(PIP) --editable '.[compiler]'
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(BIN)/python

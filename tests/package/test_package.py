@@ -1,6 +1,9 @@
 """What is published: everything that the repository has, and a page at the package index whose links lead somewhere."""
 
+import platform
 import re
+import runpy
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -14,6 +17,7 @@ from markdown_it import MarkdownIt
 from ruamel.yaml import YAML
 
 ROOT = Path(__file__).resolve().parents[2]
+NATIVE = ("libur_admittance.so", "ur_admittance.h", "ur_admittance-config.cmake")
 
 
 @pytest.fixture(scope="module")
@@ -68,8 +72,37 @@ def test_the_source_distribution_has_every_file_of_the_repository(built, files, 
 
 def test_the_wheel_has_every_file_of_the_package_and_no_other(wheel, files, untracked):
     package = {name.removeprefix("src/") for name in files if name.startswith("src/")}
+    package |= {f"ur_admittance/native/{name}" for name in NATIVE}
     names = {name for name in wheel.namelist() if ".dist-info/" not in name}
     assert names - {name.removeprefix("src/") for name in untracked} == package
+
+
+def test_the_wheel_names_the_oldest_linux_that_its_library_runs_on(wheel, tmp_path, missing):
+    """By the symbols' versions, as objdump reads them."""
+    if not shutil.which("objdump"):
+        missing("objdump is not installed")
+    file = wheel.extract("ur_admittance/native/libur_admittance.so", tmp_path)
+    said = subprocess.run(["objdump", "-T", file], capture_output=True, text=True, check=True).stdout
+    needed = max(int(minor) for minor in re.findall(r"GLIBC_2\.(\d+)", said))
+    tag = f"py3-none-manylinux_2_{max(28, needed)}_{platform.machine()}"
+    assert Path(wheel.filename).stem.endswith(tag)
+    [name] = [name for name in wheel.namelist() if name.endswith(".dist-info/WHEEL")]
+    assert wheel.read(name).decode().splitlines()[-2:] == ["Root-Is-Purelib: false", f"Tag: {tag}"]
+
+
+def test_nobody_needs_a_compiler_to_run_an_arm(metadata):
+    requires = [line for line in metadata.get_all("Requires-Dist") if line.startswith(("numba", "llvmlite"))]
+    assert requires
+    assert all("extra ==" in line for line in requires)
+
+
+def test_an_editable_install_compiles_nothing(optional, monkeypatch):
+    optional("hatchling")
+    monkeypatch.setattr(subprocess, "run", None)
+    hook = runpy.run_path(str(ROOT / "hatch_build.py"))["CompiledController"](str(ROOT), {}, None, None, "", "wheel")
+    data: dict[str, object] = {}
+    hook.initialize("editable", data)
+    assert data == {}
 
 
 def test_links_of_the_published_readme_are_absolute_and_lead_to_files_of_the_version(metadata, urls):
