@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable
 
 from benchmarks.machine import machine
-from ur_admittance.first_start import cores
 from ur_admittance.params import Parameters
 from ur_admittance.robots.simulated import Environment
 from ur_admittance.robots.simulated.devices import NOISE, SERVO
 from ur_admittance_lab.episodes import Case, Script, simulate
+from ur_admittance_lab.episodes.batch import cores
 from ur_admittance_lab.episodes.record_case import record_case
 from ur_admittance_lab.scenarios.in_contact import pressing
 from ur_admittance_lab.scenarios.stage import TOOL

@@ -31,7 +31,7 @@ STEPS = (
     Step(f"{MEASURED}/tick.json", 4, "-m benchmarks.tick --write"),
     Step(f"{MEASURED}/tick_steps.json", 2, "-m benchmarks.tick.steps --write"),
     Step(f"{MEASURED}/realtime.json", 8, "-m benchmarks.loop --seconds 60 --write"),
-    Step(f"{MEASURED}/footprint.json", 1, "-m benchmarks.footprint --write"),
+    Step(f"{MEASURED}/footprint.json", 4, "-m benchmarks.footprint --write"),
     Step(f"{MEASURED}/stages.json", 2, "-m benchmarks.stages --write"),
     Step(f"{MEASURED}/rtde_clients.json", 2, "-m benchmarks.rtde_clients --write"),
     Step(f"{MEASURED}/ros.json", 3, "-m benchmarks.ros_latency --write", ROS),
@@ -40,7 +40,7 @@ STEPS = (
     Step(f"{MEASURED}/mistakes.json", 2, "docs/mistakes --write"),
     Step(f"{MEASURED}/typical.json", 2, "docs/mistakes/typical_lines.py --write"),
     Step("docs/assets/contact/contact.json", 10, "-m benchmarks.contact --out docs/assets/contact"),
-    Step(f"{MEASURED}/ablation.json", 25, "-m benchmarks.ablation"),
+    Step(f"{MEASURED}/ablation.json", 40, "-m benchmarks.ablation"),
     Step(f"{MEASURED}/campaign.json", 50, f"-m benchmarks.campaign --cycles {CYCLES} --write"),
 )
 

@@ -1,6 +1,6 @@
 """From a wrench on the network to the command that it causes: the node's own path next to the usual design.
 
-    python benchmarks/ros_latency.py [--seconds 20] [--priority 50] [--design own usual beside] [--write]
+    python -m benchmarks.ros_latency [--seconds 20] [--priority 50] [--design own usual beside] [--write]
 
 A client plays robot and sensor at 500 Hz. Every 20 ms one wrench carries a force; the first command whose speeds
 answer it ends the measurement. Latency is from before the publish call of the client to after its take of the command,
@@ -24,6 +24,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.machine import cpu_seconds, resident_mb
 from ur_admittance_lab.evidence import keep
 
 if TYPE_CHECKING:
@@ -127,21 +128,12 @@ def pose_broadcaster(node: "Node") -> Callable[[], None]:
 
 def start(design: str, priority: int) -> subprocess.Popen:
     if design == "usual":
-        command = [sys.executable, str(Path(__file__).resolve()), "--usual-node"]
+        command = [sys.executable, "-m", "benchmarks.ros_latency", "--usual-node"]
     else:
         command = [sys.executable, "-m", "ur_admittance.ros.admittance_node", "--ros-args"]
         for name, value in (LAW | {"autostart": True, "realtime_priority": priority}).items():
             command += ["-p", f"{name}:={str(value).lower()}"]
     return subprocess.Popen(command)
-
-
-def cpu_seconds(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def resident_mb(pid: int) -> float:
-    return int(Path(f"/proc/{pid}/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
 
 
 def measure(design: str, seconds: float, priority: int) -> dict[str, float]:

@@ -75,7 +75,7 @@ class Trace:
 class Measured:
     """One uninterrupted stretch, or all of them together."""
 
-    periods: array[float] = field(default_factory=lambda: array("d"))  # [s]
+    periods: "array[float]" = field(default_factory=lambda: array("d"))  # [s]
     steps: Counter[int] = field(default_factory=Counter)  # robot cycles per loop cycle
     delays: Counter[int] = field(default_factory=Counter)  # robot cycles from sample to command
     robot_time: float = 0.0  # [s]

@@ -35,8 +35,7 @@ def unavoidable(case: Case, trace: Trace, first: int, unknown: float | None = No
     model, world, period = robot_model(case.robot), case.world(), case.script.period
     M = np.zeros((6, 6))
     mujoco.mj_fullM(world.mj_model, world.mj_data, M)
-    _, _, records, *_ = world.engine(period)
-    kp, kd, inverse = records[0]["kp"], records[0]["kd"], np.linalg.inv(M)
+    kp, kd, inverse = world.plants[0]["kp"], world.plants[0]["kd"], np.linalg.inv(M)
     J = tcp_jacobian(model, np.array(case.q), case.tool)
     normal, stiffness, lag = case.environment.normal, case.environment.stiffness, 2.0 * math.pi * case.servo.lag_hz
     way = np.linalg.lstsq(J, np.r_[-normal, np.zeros(3)], rcond=None)[0]  # joints for 1 m straight in

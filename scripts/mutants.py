@@ -6,7 +6,7 @@
 A change: a comparison turned round, + for -, * for /, `and` for `or`, a condition negated, a number doubled, a call or
 an assignment left out. Files and folders are given from src/ur_admittance; each gets `--count` changes. The work is
 done in a copy of the repository. To compile a changed core takes longer than most tests, so there the kernels run as
-plain Python (NUMBA_DISABLE_JIT=1), with the tests that need little time that way. Tests that noticed a change are the
+plain Python (UR_ADMITTANCE_PLAIN=1), with the tests that need little time that way. Tests that noticed a change are the
 first to be tried on the next.
 """
 
@@ -112,8 +112,8 @@ class Suite:
         environment = os.environ | {
             "PYTHONPATH": os.pathsep.join(map(str, (self.copy / "src", self.copy, Path(__file__).parent))),
             "PYTHONDONTWRITEBYTECODE": "1",
-            "NUMBA_DISABLE_JIT": str(int(self.plain)),
-            "NUMBA_CACHE_DIR": str(self.copy / "compiled"),  # one for all: it knows a file that has changed
+            "UR_ADMITTANCE_PLAIN": str(int(self.plain)),
+            "UR_ADMITTANCE_CACHE": str(self.copy / "compiled"),
             "TRIED": str(self.log),
         }
         self.log.write_text("")

@@ -1,26 +1,29 @@
 """Each mechanism of contact, limits and motion off, one at a time: what fails on fixed seeds, and which tests do.
 
-    python -m benchmarks.ablation                          all that was not measured on this core yet; half an hour
+    python -m benchmarks.ablation                          all that was not measured on this core yet; 40 minutes
     python -m benchmarks.ablation --only "hit observer"    one of them, again
 
 What is kept is the table of docs/how-to/campaign.md (docs/render.py --write).
 Numbers of the campaign's families begin at 0, hands are the odd ones that benchmarks/hand.py reports on. Every
-mechanism has a process of its own.
+mechanism has a process of its own, which makes the library anew: one on each core.
 """
 
 import argparse
 import hashlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from benchmarks.ablation.switch import MECHANISMS, switch_off
+from benchmarks.ablation.switch import MECHANISMS
+from ur_admittance_lab.episodes.batch import cores
 from ur_admittance_lab.evidence import older, stamp
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,7 +35,7 @@ NOTHING = "nothing"  # is off
 
 
 def measure(where: list[str], episodes: int, hands: dict[str, int]) -> dict[str, Any]:
-    """In a process that has run no tick. Failures by place and check, and a digest of each command."""
+    """Failures by place and check, and a digest of each command."""
     from benchmarks import hand
     from ur_admittance_lab.campaign.families import episode
     from ur_admittance_lab.campaign.run_campaign import judge
@@ -87,16 +90,19 @@ def failing(tests: list[str]) -> list[str]:
 def in_child(name: str, where: list[str], episodes: int, hands: dict[str, int], tests: list[str]) -> dict[str, Any]:
     """With this mechanism off, or NOTHING: {"places": measure(), "tests": failing()}"""
     with tempfile.TemporaryDirectory() as folder:
-        out = Path(folder) / "found.json"
-        asked = json.dumps([name, where, episodes, hands, tests])
-        subprocess.run([sys.executable, "-m", "benchmarks.ablation", "--child", asked, str(out)], check=True)
+        out, environment = Path(folder) / "found.json", dict(os.environ)
+        if name != NOTHING:
+            copy = MECHANISMS[name].switch_off(Path(folder))
+            environment["PYTHONPATH"] = os.pathsep.join([str(copy), str(ROOT)])
+            environment["UR_ADMITTANCE_CACHE"] = folder
+        asked = json.dumps([where, episodes, hands, tests])
+        command = [sys.executable, "-m", "benchmarks.ablation", "--child", asked, str(out)]
+        subprocess.run(command, env=environment, cwd=ROOT, check=True)
         return dict(json.loads(out.read_text()))
 
 
 def child(asked: str, out: str) -> None:
-    name, where, episodes, hands, tests = json.loads(asked)
-    if name != NOTHING:
-        switch_off(MECHANISMS[name])
+    where, episodes, hands, tests = json.loads(asked)
     found = {"tests": failing(tests), "places": measure(where, episodes, hands)}
     Path(out).write_text(json.dumps(found))
 
@@ -132,13 +138,22 @@ def main() -> None:
         every = list(dict.fromkeys(place for one in MECHANISMS.values() for place in one.where))
         base = in_child(NOTHING, every, options.episodes, HANDS, [])["places"]
         kept = {"evidence": stamp("core"), "episodes": options.episodes, "base": base, "rows": {}}
-    for name in options.only or [name for name in MECHANISMS if name not in kept["rows"]]:
-        mechanism = MECHANISMS[name]
-        found = in_child(name, mechanism.where, kept["episodes"], HANDS, mechanism.tests)
-        kept["rows"][name] = compared(found, kept["base"])
-        kept["rows"] = {name: kept["rows"][name] for name in MECHANISMS if name in kept["rows"]}
-        options.file.write_text(json.dumps(kept, indent=1) + "\n")
-        print(name, kept["rows"][name], flush=True)
+    todo = options.only or [name for name in MECHANISMS if name not in kept["rows"]]
+    with ThreadPoolExecutor(cores()) as pool:
+        children = {
+            pool.submit(in_child, name, one.where, kept["episodes"], HANDS, one.tests): name
+            for name, one in MECHANISMS.items()
+            if name in todo
+        }
+        try:
+            for done in as_completed(children):
+                kept["rows"][children[done]] = compared(done.result(), kept["base"])
+                kept["rows"] = {name: kept["rows"][name] for name in MECHANISMS if name in kept["rows"]}
+                options.file.write_text(json.dumps(kept, indent=1) + "\n")
+                print(children[done], kept["rows"][children[done]], flush=True)
+        except BaseException:
+            pool.shutdown(cancel_futures=True)
+            raise
 
 
 if __name__ == "__main__":

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.control import AdmittanceController
-from ur_admittance.control.controller import warm_up
 from ur_admittance.core.records import COMMAND, PARAMS, SAMPLE, STATE, new
 from ur_admittance.core.tick import tick
 from ur_admittance.core.views import scalar, vector
@@ -82,13 +81,14 @@ def allocation() -> dict[str, float]:
     fill(params[0], Parameters(), robot_model("ur5e"))
     sample["dt"], sample["q"] = 0.002, robot_model("ur5e").home
     sample["request"] = 1
-    tick(params, state, sample, command)
+    cycle = tick.on(params, state, sample, command)
+    cycle()
     sample["request"] = 0
     return {
         "inverse_each_time": cost(inverted_each_time),
         "fresh": cost(fresh),
         "in_place": cost(in_place),
-        "whole_tick": cost(lambda: tick(params, state, sample, command)),
+        "whole_tick": cost(cycle),
     }
 
 
@@ -120,5 +120,4 @@ def handing_over() -> dict[str, float]:
 
 
 def all_steps() -> dict[str, dict[str, float]]:
-    warm_up()
     return {"access": access(), "allocation": allocation(), "telling": telling(), "handing_over": handing_over()}

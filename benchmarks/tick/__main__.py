@@ -24,10 +24,10 @@ from typing import Any
 import numba
 import numpy as np
 
+from benchmarks.footprint import bare_loop, starts
 from benchmarks.machine import machine
 from benchmarks.tick import agreement, ours
 from benchmarks.tick import workload as loads
-from benchmarks.tick.footprint import cold_and_cached, footprint
 from benchmarks.tick.kdl import KdlProcess
 from benchmarks.tick.workload import Array, Missing, Workload
 from ur_admittance.errors import UrAdmittanceError
@@ -71,7 +71,7 @@ def compare(quick: bool) -> dict[str, Any]:
         "threads": threads,
         "controllers": CONTROLLERS,
         "largest_difference": agreement.largest_differences(notes),
-        **_footprints(quick, notes),
+        **_footprint(quick, notes),
         "notes": notes,
         "machine": machine(),
     }
@@ -159,16 +159,11 @@ def _ratios(durations: dict[str, list[Array]], threads: int) -> dict[str, dict[s
     return found
 
 
-def _footprints(quick: bool, notes: dict[str, str]) -> dict[str, float | None]:
-    _say("memory and warm-up")
+def _footprint(quick: bool, notes: dict[str, str]) -> dict[str, float]:
+    _say("memory and start")
     if quick:
-        notes["warmup_cold_s"] = "left out of a quick run: compiling takes long"
-        cold, cached = None, footprint()
-    else:
-        first, cached = cold_and_cached()
-        cold = first["warmup_s"]
-    names = {"rss_mb": "rss_mb", "import_s": "import_s", "warmup_cached_s": "warmup_s"}
-    return {"warmup_cold_s": cold, **{name: cached[key] for name, key in names.items()}}
+        notes["cold_s"] = "left out of a quick run: compiling takes a minute"
+    return bare_loop() if quick else starts()
 
 
 def table(result: dict[str, Any]) -> str:
@@ -191,9 +186,12 @@ def table(result: dict[str, Any]) -> str:
                     lines.append(f"{title:48}{result['us'][name + scene]['p50']:8.2f}{cells}")
     lines += ["", LEFT_OUT]
     lines += [f"commands of {name}: within {off:.0e} of ours" for name, off in result["largest_difference"].items()]
-    cold = result["warmup_cold_s"]
-    warm_up = f"warm-up {result['warmup_cached_s']:.2f} s" + (f" ({cold:.1f} s with nothing compiled)" if cold else "")
-    lines.append(f"memory {result['rss_mb']:.0f} MB, import {result['import_s']:.2f} s, {warm_up}")
+    start = f"start to active {result['start_s']:.2f} s"
+    if "cold_s" in result:
+        start += (
+            f" (from a shipped library {result['shipped_s']:.2f} s, with nothing compiled {result['cold_s']:.0f} s)"
+        )
+    lines.append(f"memory {result['rss_mb']:.0f} MB, import {result['import_s']:.2f} s, {start}")
     return "\n".join(lines)
 
 
@@ -229,7 +227,7 @@ def _say(text: str) -> None:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Time the tick next to C++, Pinocchio and mink, in one run.")
-    parser.add_argument("--quick", action="store_true", help="short run; leaves out the cold warm-up")
+    parser.add_argument("--quick", action="store_true", help="short run; leaves out the start with nothing compiled")
     parser.add_argument("--json", action="store_true", help="print the figures as JSON")
     parser.add_argument("--write", action="store_true", help=f"keep the medians in {FILE.name}")
     arguments = parser.parse_args()

@@ -40,7 +40,7 @@ def record(
     s = setting({"contact.stabilizer": False, "robot.response_time": 0.01, **(changes or {})})
     records = ours.at_rest(s.params)
     _, _, sample, command = records
-    q = s.home.copy()
+    cycle, q = tick.on(*records), s.home.copy()
     for joint, angle in (start or {}).items():
         q[joint] = angle
     rows: dict[str, list[Array]] = {name: [] for name in ("q", "qd", "wrench", "reference_twist")}
@@ -51,7 +51,7 @@ def record(
         sample["wrench"], sample["reference_twist"] = s.reading(q, np.array(push(t))), twist(t)
         for key, values in rows.items():
             values.append(sample[key][0].copy())
-        tick(*records)
+        cycle()
         sample["request"] = Request.NONE
         before = q.copy()
         if t < blocked_after:

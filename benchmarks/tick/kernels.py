@@ -1,12 +1,15 @@
-"""The steps of core/tick.py one by one, each over many cycles: steps.py times them."""
+"""Loops around the tick for Numba: over many controllers; each of its steps over many cycles (steps.py times them)."""
+
+from functools import cache
 
 import numpy as np
-from numba import njit
+from numba import prange
 
+from ur_admittance.compiler import numba_form
 from ur_admittance.core.adopt import adopt
 from ur_admittance.core.chain import forward, twist_of
 from ur_admittance.core.checks import OK, check_params, check_sample, check_state
-from ur_admittance.core.compile import mat6, record, vec6
+from ur_admittance.core.kernel import kernel, mat6, record, vec6
 from ur_admittance.core.law.led import take_references
 from ur_admittance.core.law.ramps import ramp_parameters, track
 from ur_admittance.core.law.twist import LawStep, advance, carry, desired_twist, hold_when_quiet, law_twist, pose_error
@@ -18,7 +21,7 @@ from ur_admittance.core.motion.following import follows, observe_lead, observe_s
 from ur_admittance.core.motion.sending import send
 from ur_admittance.core.motion.stopping import move_joints, remember_limits
 from ur_admittance.core.spatial import Pose, copy_matrix
-from ur_admittance.core.tick import clear_motion, keep_inside, known_period, report, tick_one
+from ur_admittance.core.tick import clear_motion, keep_inside, known_period, report, tick
 from ur_admittance.core.wrench.condition import condition
 from ur_admittance.core.wrench.fusion import take_reading
 
@@ -34,24 +37,23 @@ BETWEEN = np.dtype(  # what one step hands to the next
 )
 
 
-@njit(error_model="numpy")
+@kernel
 def put(to, what):
     """In a function of its own: see `record`."""
     to[:] = what
 
 
-@njit(error_model="numpy")
+@kernel
 def add(to, what):
     for j in range(6):
         to[j] += what[j]
 
 
-@njit(error_model="numpy")
+@kernel
 def law_step(b):
     return LawStep(b.R_control, b.v_now, b.x_next, b.v_next, b.law)
 
 
-@njit(error_model="numpy")
 def check(P, S, U, C, B):
     for i in range(S.size):
         p, s, u, b = record(P, 0), record(S, i), record(U, i), record(B, i)
@@ -65,7 +67,6 @@ def check(P, S, U, C, B):
         clear_motion(record(C, i))
 
 
-@njit(error_model="numpy")
 def kinematics(P, S, U, C, B):
     for i in range(S.size):
         p, u, c, b = record(P, 0), record(U, i), record(C, i), record(B, i)
@@ -74,7 +75,6 @@ def kinematics(P, S, U, C, B):
         put(c.p_tcp, b.p)
 
 
-@njit(error_model="numpy")
 def parameters(P, S, U, C, B):
     for i in range(S.size):
         p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
@@ -82,7 +82,6 @@ def parameters(P, S, U, C, B):
         ramp_parameters(p, s, u, b.dt)
 
 
-@njit(error_model="numpy")
 def wrench(P, S, U, C, B):
     for i in range(S.size):
         p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
@@ -93,7 +92,6 @@ def wrench(P, S, U, C, B):
         follows(p, s, lead, b.dt)
 
 
-@njit(error_model="numpy")
 def law(P, S, U, C, B):
     for i in range(S.size):
         p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
@@ -108,7 +106,6 @@ def law(P, S, U, C, B):
         add(b.wanted, b.law)
 
 
-@njit(error_model="numpy")
 def joints(P, S, U, C, B):
     for i in range(S.size):
         p, s, c, b = record(P, 0), record(S, i), record(C, i), record(B, i)
@@ -123,7 +120,6 @@ def joints(P, S, U, C, B):
         c.scale, c.limits = choose(p, s, place, V, b.p, b.qd, b.realised, b.dt)
 
 
-@njit(error_model="numpy")
 def integrate(P, S, U, C, B):
     for i in range(S.size):
         p, s, u, c, b = record(P, 0), record(S, i), record(U, i), record(C, i), record(B, i)
@@ -135,10 +131,22 @@ def integrate(P, S, U, C, B):
         send(p, s, u, c)
 
 
-@njit(error_model="numpy")
 def whole(P, S, U, C, B):
     for i in range(S.size):
-        tick_one(record(P, 0), record(S, i), record(U, i), record(C, i))
+        tick(record(P, 0), record(S, i), record(U, i), record(C, i))
+
+
+def batch(P, S, U, C):
+    """One cycle of many controllers, on all threads."""
+    for i in prange(S.size):
+        tick(record(P, i), record(S, i), record(U, i), record(C, i))
 
 
 STEPS = {step.__name__: step for step in (check, kinematics, parameters, wrench, law, joints, integrate)}
+
+
+@cache
+def compiled(function, **options):
+    """With the tick of the library in it: what is timed is what arms run."""
+    numba_form.through_library(tick)
+    return numba_form.compiled(function, **options)

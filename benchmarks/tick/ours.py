@@ -1,16 +1,17 @@
 """This package: one tick called from Python, controller.update(), and many controllers in one call."""
 
 from collections.abc import Callable
-from typing import Any
+from functools import partial
 
 import numba
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks.tick.kernels import batch, compiled
 from benchmarks.tick.workload import PERIOD, Array, Samples, Workload
 from ur_admittance.control import AdmittanceController
 from ur_admittance.core.records import COMMAND, SAMPLE, STATE, Mode, Request, new
-from ur_admittance.core.tick import tick, tick_batch
+from ur_admittance.core.tick import tick
 from ur_admittance.errors import UrAdmittanceError
 from ur_admittance_lab.speed import timed, updates
 
@@ -31,8 +32,8 @@ def must_be_active(command: NDArray[np.void]) -> None:
 
 
 def time_ticks(workload: Workload, count: int) -> Array:
-    """Durations of single ticks [ns]."""
-    return _timed(tick, workload, count, 1)
+    """Durations of single ticks, called as the controller does it [ns]."""
+    return _timed(lambda records: tick.on(*records), workload, count, 1)
 
 
 def time_updates(workload: Workload, count: int) -> Array:
@@ -42,21 +43,22 @@ def time_updates(workload: Workload, count: int) -> Array:
 
 def time_batches(workload: Workload, count: int, controllers: int, threads: int) -> Array:
     """Durations of ticks of all controllers [ns]."""
-    before = numba.get_num_threads()
+    all_ticks, before = compiled(batch, parallel=True), numba.get_num_threads()
     numba.set_num_threads(threads)
     try:
-        return _timed(tick_batch, workload, count, controllers)
+        return _timed(lambda records: partial(all_ticks, *records), workload, count, controllers)
     finally:
         numba.set_num_threads(before)
 
 
-def _timed(call: Callable[..., Any], workload: Workload, count: int, controllers: int) -> Array:
+def _timed(bind: Callable[[Records], Callable[[], None]], workload: Workload, count: int, controllers: int) -> Array:
     """Each controller at another phase of the push, so that no two compute the same."""
     pushes = workload.pushes
     records = at_rest(workload.params, controllers)
     _, _, sample, command = records
     sample["q"], sample["wrench"] = workload.home, pushes[0]
-    tick(*records)
+    call = bind(records)
+    call()
     sample["request"] = Request.NONE
     phase = np.arange(controllers)
 
@@ -64,7 +66,7 @@ def _timed(call: Callable[..., Any], workload: Workload, count: int, controllers
         sample["q"], sample["qd"] = command["q"], command["qd"]
         sample["wrench"] = pushes[(phase + i) % len(pushes)]
 
-    durations = timed(call, records, perfect_servo, count)
+    durations = timed(call, (), perfect_servo, count)
     must_be_active(command)
     return durations
 
@@ -73,10 +75,10 @@ def replay(samples: Samples) -> Array:
     """Commands for all samples (n, 18): q, qd, twist."""
     records = at_rest(samples.params)
     _, _, sample, command = records
-    found = []
+    cycle, found = tick.on(*records), []
     for q, qd, wrench, twist in zip(samples.q, samples.qd, samples.wrench, samples.reference_twist, strict=True):
         sample["q"], sample["qd"], sample["wrench"], sample["reference_twist"] = q, qd, wrench, twist
-        tick(*records)
+        cycle()
         sample["request"] = Request.NONE
         must_be_active(command)
         found.append(np.concatenate([command["q"][0], command["qd"][0], command["twist"][0]]))

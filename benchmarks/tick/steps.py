@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from benchmarks.machine import machine
 from benchmarks.tick import ours
-from benchmarks.tick.kernels import BETWEEN, STEPS, whole
+from benchmarks.tick.kernels import BETWEEN, STEPS, compiled, whole
 from benchmarks.tick.workload import circling
 from ur_admittance.core.records import Request
 from ur_admittance.core.tick import tick
@@ -36,12 +36,13 @@ def recorded() -> tuple[NDArray[np.void], ...]:
     load = circling()
     records = ours.at_rest(load.params)
     params, state, sample, command = records
+    cycle = tick.on(*records)
     sample["q"], sample["wrench"] = load.home, load.pushes[0]
     kept: list[tuple[NDArray[np.void], ...]] = []
     for i in range(2 * CYCLES):
         if i >= CYCLES:
             kept.append((state.copy(), sample.copy(), command.copy()))
-        tick(*records)
+        cycle()
         sample["request"] = Request.NONE
         sample["q"], sample["qd"] = command["q"], command["qd"]
         sample["wrench"] = load.pushes[i % len(load.pushes)]
@@ -53,7 +54,7 @@ def measure(rounds: int = ROUNDS) -> dict[str, float]:
     """Medians of the steps, their sum, and whole ticks [us]. UrAdmittanceError: the steps do not give the tick's
     commands, to the last bit."""
     params, *before = recorded()
-    timed: dict[str, Any] = {**STEPS, "whole": whole}
+    timed: dict[str, Any] = {name: compiled(step) for name, step in {**STEPS, "whole": whole}.items()}
     durations: dict[str, list[float]] = {name: [] for name in timed}
     for _ in range(rounds):
         stepped, ticked = ([part.copy() for part in before] for _ in range(2))

@@ -1,12 +1,13 @@
 """The ablation switches off what it says, and what is switched off is missed."""
 
+import ast
 import json
 from pathlib import Path
 
 import pytest
 
 from benchmarks.ablation.__main__ import EPISODES, FILE, NOTHING, ROOT, compared, in_child
-from benchmarks.ablation.switch import MECHANISMS, edited, find
+from benchmarks.ablation.switch import MECHANISMS, SOURCE, Mechanism
 from ur_admittance_lab.campaign.families import FAMILIES
 
 WALL = "tests/core/test_limits.py::test_the_tool_stops_at_each_wall_inside_the_acceleration_limit"
@@ -15,12 +16,11 @@ WALL = "tests/core/test_limits.py::test_the_tool_stops_at_each_wall_inside_the_a
 @pytest.mark.parametrize("name", MECHANISMS)
 def test_every_mechanism_is_found_in_the_source(name: str) -> None:
     mechanism = MECHANISMS[name]
-    assert mechanism.constants or mechanism.edits
-    for path in mechanism.constants:
-        module, constant = find(path)
-        assert hasattr(module, constant)
-    for path, edits in mechanism.edits.items():
-        assert edited(path, edits).__name__ == path.rpartition(".")[2]
+    files = mechanism.files()
+    assert files
+    for file, text in files.items():
+        assert ast.parse(text)
+        assert text != (SOURCE / file).read_text(encoding="utf-8")
     assert {place for place in mechanism.where if not place.startswith("hand ")} <= set(FAMILIES)
     for test in mechanism.tests:
         file, _, function = test.partition("::")
@@ -29,14 +29,15 @@ def test_every_mechanism_is_found_in_the_source(name: str) -> None:
 
 def test_a_text_that_has_changed_is_refused() -> None:
     with pytest.raises(LookupError, match=r"core\.tick\.report"):
-        edited("tick.report", [["no such line", ""]])
+        Mechanism("", [], edits={"tick.report": [["no such line", ""]]}).files()
+    with pytest.raises(LookupError, match=r"core\.tick\.NO_SUCH_NAME"):
+        Mechanism("", [], constants={"tick.NO_SUCH_NAME": 1.0}).files()
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(240)
-def test_without_its_walls_the_tool_leaves_the_box(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_its_walls_the_tool_leaves_the_box() -> None:
     """The short form: with everything on nothing fails, without the rows of the walls the box does."""
-    monkeypatch.setenv("NUMBA_OPT", "0")  # compiled anew in half the time, for two seconds of episodes
     base = in_child(NOTHING, ["limits"], EPISODES, {}, [])["places"]
     assert base["limits"]["failures"] == {}
     row = compared(in_child("rows of walls", ["limits"], EPISODES, {}, [WALL]), base)
