@@ -37,7 +37,7 @@ START = re.compile(r"(<!-- (table|file|api|text): ([^>]+?) -->)")
 BLOCK = re.compile(START.pattern + r"(?:(.*?)(<!-- end -->))?", re.DOTALL)
 NUMBER = re.compile(r"[-+.\w]*(<!-- (\w+(?:\.\w+)+)(?: (\S+))? -->)†?")
 NOTE = re.compile(r"\n+<!-- older -->.*?<!-- end older -->\n", re.DOTALL)
-LANGUAGES = {".py": "python", ".txt": "text", ".json": "json"}
+LANGUAGES = {".c": "c", ".py": "python", ".txt": "text", ".json": "json"}
 
 
 def value(name: str) -> Any:

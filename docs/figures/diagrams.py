@@ -172,11 +172,12 @@ WHAT = {
     "analysis": ("stability of contact", "blue"),
     "params": ("which numbers", "blue"),
     "model": ("which robot", "blue"),
-    "first_start": ("the kernels compiled once, in parallel", "blue"),
+    "compiler": ("the kernels made into a library", "blue"),
     "core": ("the maths: numpy and numba only", "green"),
     "figures": ("drawing", "green"),
     "front_door": ("names", "green"),
     "given": ("arguments", "green"),
+    "library": ("the compiled kernels", "green"),
     "outputs": ("files", "green"),
     "errors": ("the exceptions", "green"),
 }

@@ -30,7 +30,7 @@ NAMES |= {"hatch_build.py", "example_plotting.py", "example_control_loop.py"}  #
 FILE = re.compile(r"(?<![\w/.*<{-])((?:[\w-]+/)+[\w.-]+\.(?:py|json|toml))\b")
 BARE = re.compile(r"(?<![\w/.*<{-])([a-z]\w*\.py)\b")  # of a module
 SCRIPT = re.compile(r"\bpython ((?:docs|benchmarks|examples|scripts)/[\w./-]+)")
-MODULE = re.compile(r"(?<![\w./])(ur_admittance(?:_lab)?(?:\.[A-Za-z_]\w*)+)")
+MODULE = re.compile(r"(?<![\w./])(ur_admittance(?:_lab)?(?:\.(?!h\b)[A-Za-z_]\w*)+)")  # not the header for C
 
 _spec = importlib.util.spec_from_file_location("claims", ROOT / "docs" / "claims.py")
 assert _spec is not None
