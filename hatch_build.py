@@ -56,8 +56,7 @@ class CompiledController(BuildHookInterface[Any]):
         if not MACHINE:
             library.prepare()
         elif not (made / library.NAME).exists():  # pip builds twice: for the metadata, too
-            command = [sys.executable, "-m", "ur_admittance.compiler", str(made / library.NAME), "--machine", MACHINE]
-            subprocess.run(command, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, check=True)
+            subprocess.run(library.command(made / library.NAME, "--machine", MACHINE), check=True)
         for name in (library.NAME, c_header.HEADER, c_header.CMAKE):
             build_data["force_include"][str(made / name)] = f"ur_admittance/native/{name}"
         build_data["pure_python"] = False

@@ -212,14 +212,19 @@ def _make(file: Path, report: Report) -> None:
         raise LibraryError(f"the controller could not be compiled: {last[0]}")
 
 
+def command(file: Path, *options: str) -> list[str]:
+    """Of a process that compiles. It imports what this one would: pip's environment for builds takes a path away that
+    is also that of an installation, even one of PYTHONPATH."""
+    paths = [str(Path(path).absolute()) for path in sys.path]
+    run = "runpy.run_module('ur_admittance.compiler', run_name='__main__')"
+    return [sys.executable, "-c", f"import runpy, sys; sys.path[:] = {paths}; {run}", str(file.absolute()), *options]
+
+
 @contextlib.contextmanager
 def _compiler(file: Path, said: IO[str]) -> Iterator["subprocess.Popen[str]"]:
-    """A process that imports what this one would, and nothing from the folder in which the program was started; it does
-    not outlive the block."""
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(str(Path(path).absolute()) for path in sys.path)}
+    """A process that compiles; it does not outlive the block."""
     process = subprocess.Popen(
-        [sys.executable, "-m", "ur_admittance.compiler", str(file.absolute())],
-        env=environment,
+        command(file),
         cwd=file.parent,  # Python looks first where it is started
         stdout=subprocess.PIPE,
         stderr=said,
