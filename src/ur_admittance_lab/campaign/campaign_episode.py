@@ -30,6 +30,17 @@ class Fault:
 
 
 @dataclass(frozen=True)
+class Pressed:
+    """A surface feels this normal force."""
+
+    start: float  # [s]
+    end: float  # [s]
+    force: float  # [N]
+    rms: float  # [N] of the difference, at most
+    mean_over: float = 0.0  # [s] the force is averaged over this time; 0: every cycle counts
+
+
+@dataclass(frozen=True)
 class Episode:
     """A case, and from when on what must hold. Times in s since the start; None: not promised here."""
 
@@ -47,6 +58,9 @@ class Episode:
     clear: bool = False  # distances to boxes, table and the arm itself are measured once more
     residual: tuple[float, ...] = ()  # from each of these on the normal force is steady for STEADY_WINDOW
     still: bool = False  # nothing ever pushes: the flange does not move at all
+    pressed: Pressed | None = None
+    unraised: bool = False  # nobody is stiff: the damping is what the user chose
+    unstopped: bool = False  # nothing that happens is a reason to stop
 
     @property
     def name(self) -> str:

@@ -14,6 +14,7 @@ from ur_admittance_lab.campaign.campaign_episode import REPORTED, REST_WINDOW, E
 from ur_admittance_lab.campaign.draft import Draft
 from ur_admittance_lab.campaign.draw import RAMP, chance, direction, log_uniform, pick
 from ur_admittance_lab.campaign.near_bodies import obstacles, stops
+from ur_admittance_lab.campaign.people import late, pushes, strokes, taps, tremor, vibration
 from ur_admittance_lab.campaign.surfaces import surface
 from ur_admittance_lab.campaign.touching_families import contact, hand, sliding
 
@@ -231,6 +232,12 @@ FAMILIES: dict[str, Callable[[int], Episode]] = {
         sliding,
         surface,
         hand,
+        tremor,
+        pushes,
+        taps,
+        strokes,
+        vibration,
+        late,
         soft,
         faults,
         stops,

@@ -37,6 +37,7 @@ OSCILLATION = 1.0  # [N] largest departure of a settled contact
 SLIDING = 3.0  # [N] departure from the mean while sliding over slopes and curves
 RESIDUAL = 1.0  # [N] peak to peak of a settled normal force, noise and all
 STIFFEST = 3e4  # [N/m] surface up to which that is promised
+RAISED = 1.01  # of the chosen damping
 NOISE = 10.0  # ... both beside this many standard deviations of the sensor's noise, which a force axis follows
 
 
@@ -214,6 +215,27 @@ def residual(v: View) -> Iterator[Reading]:
         yield v.worst("residual", 2.0 * np.abs(part - middle), RESIDUAL, "N", v.row(start))
 
 
+def pressed(v: View) -> Iterator[Reading]:
+    """The normal force is the wanted one, not only a steady one."""
+    wanted = v.episode.pressed
+    if wanted is None or v.trace.diverged:
+        return
+    force = normal_force(v.episode.case, v.trace)[v.window(wanted.start, wanted.end)]
+    rows = max(1, v.row(wanted.mean_over))
+    slow = np.convolve(force, np.full(rows, 1.0 / rows), "valid")
+    error = float(np.sqrt(np.mean(np.square(slow - wanted.force)))) if len(slow) else np.inf  # the arm stopped early
+    yield Reading("force_error", error, wanted.rms, "N", wanted.start)
+
+
+def raised(v: View) -> Iterator[Reading]:
+    """Where nobody is stiff, the damping stays what the user chose."""
+    if v.episode.unraised:
+        law = v.episode.case.parameters.admittance
+        more = (v.command["damping"] > RAISED * np.array(law.effective_damping)).any(axis=1)
+        seconds = float(np.count_nonzero(more)) * v.period
+        yield Reading("raised", seconds, 0.0, "s", float(np.argmax(more)) * v.period)
+
+
 def oscillation(force: Array, rows: int) -> Array:
     """Departure from the moving mean over ``rows`` cycles, where that is whole: a slow change is no oscillation."""
     sums = np.cumsum(np.vstack([np.zeros(3), force]), axis=0)
@@ -223,5 +245,5 @@ def oscillation(force: Array, rows: int) -> Array:
 
 
 MOTION: tuple[Callable[[View], Iterator[Reading]], ...] = (
-    finite, joints, tool, box, clearance, measured, rest, still, steady, residual,
+    finite, joints, tool, box, clearance, measured, rest, still, steady, residual, pressed, raised,
 )  # fmt: skip

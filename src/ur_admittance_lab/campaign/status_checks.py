@@ -32,6 +32,8 @@ def status(v: View) -> Iterator[Reading]:
     for k in entered:
         unexplained[k] = not (lost[k] or explained(v, int(k)))
     yield _count(v, "stop_without_reason", unexplained)
+    if v.episode.unstopped:
+        yield _count(v, "needless_stop", np.isin(np.arange(len(mode)), entered))
     yield _count(v, "life_cycle", wrong_changes(v, lost))
     yield from stops(v)
 

@@ -58,9 +58,9 @@ def pressing(rng: np.random.Generator) -> dict[str, Any]:
     }
 
 
-def contact(number: int) -> Episode:
+def contact(number: int, family: str = "contact") -> Episode:
     """Force control onto surfaces of 1 to 300 kN/m: the force settles and does not oscillate."""
-    draft = Draft("contact", number)
+    draft = Draft(family, number)
     rng = draft.rng
     draft.quieter()
     bent(draft)
@@ -125,9 +125,9 @@ def on_the_surface(draft: Draft, along: Array) -> Array:
     return np.asarray(along - np.concatenate([normal * float(along[:3] @ normal), np.zeros(3)]))
 
 
-def hand(number: int) -> Episode:
+def hand(number: int, family: str = "hand") -> Episode:
     """A hand holds the tool, leads it through free space or against a wall, holds it there, lets go."""
-    draft = Draft("hand", number)
+    draft = Draft(family, number)
     rng = draft.rng
     draft.quieter()
     draft.parameters = draft.with_devices(draft.parameters)

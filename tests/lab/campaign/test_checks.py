@@ -150,6 +150,10 @@ SPOILT = [
     ("contact", "oscillation", shake("contact", 2.5, 5.0, lambda e: e.steady)),
     ("hand", "hand_oscillation", shake("hand", 2.5, 5.0, lambda e: e.steady)),
     ("sliding", "sliding", shake("contact", 5.0, 2.0, lambda e: e.sliding[0])),
+    ("strokes", "force_error", lambda e, t: t.contact.__iadd__([0.0, 0.0, 1.5, 0.0, 0.0, 0.0])),
+    ("vibration", "force_error", shake("contact", 1.5, 2.0, lambda e: e.pressed.start)),
+    ("pushes", "raised", add("damping", 0, 10.0)),
+    ("taps", "needless_stop", set_mode(Mode.FAULT, Status.OVER_FORCE)),
     ("surface", "residual", shake("contact", 1.0, 0.4, lambda e: e.residual[0])),
     ("free", "active_while_lost", lose_wrench),
     ("free", "stop_without_reason", set_mode(Mode.FAULT, Status.INTERNAL_ERROR)),
@@ -178,6 +182,14 @@ def test_a_check_finds_what_was_spoilt(run_once, family, check, spoil):
     reading = readings(episode, spoilt)[check]
     assert reading.broken
     assert not reading.share <= 1.0
+
+
+def test_a_force_that_only_vibrates_is_the_wanted_one(run_once):
+    episode, trace = sound(run_once, "vibration", "force_error")
+    spoilt = copy(trace)
+    shake("contact", 20.0, 1.0 / (episode.pressed.mean_over / 10.0), lambda e: e.pressed.start)(episode, spoilt)
+    before, after = (readings(episode, one)["force_error"].value for one in (trace, spoilt))
+    assert after == pytest.approx(before, abs=0.3)  # whole cycles only: 50 of them to a period of the vibration at most
 
 
 def test_the_commanded_box_is_found_by_its_own_kinematics(run_once):
