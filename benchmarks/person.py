@@ -6,6 +6,7 @@ tremor   a hand that trembles while it holds or guides: damping raised, force on
 pushes   quick opposing pushes in free space: damping raised, distance from the ideal law
 taps     taps on the tool, and two hands at once
 sliding  the force on a surface that is slid over, against the wanted one
+vibration  the slow force under a tool that presses and vibrates
 late     response time configured wrong: presses and hands that ring at any frequency
 
 Every case is drawn from its number alone, and each row of a table has the same numbers: --count is n of a row. Even
@@ -30,9 +31,12 @@ from ur_admittance_lab.campaign.people import (
     LAWS,
     PRESSING,
     SECOND_HAND,
+    SHAKING,
+    SLOWLY,
     TAPS,
     drawn,
     oppose,
+    shake,
     stroke,
     touch,
     tremble,
@@ -105,6 +109,19 @@ def sliding(number: int) -> list[tuple[Case, Row]]:
     return cases
 
 
+def vibration(number: int) -> list[tuple[Case, Row]]:
+    """A tool that vibrates before it touches and while it presses with 20 N, on a floor of 3 to 100 kN/m."""
+    cases = []
+    for newtons, frequency in ((0, 50), *((n, hz) for n in (5, 10, 20) for hz in (30, 50, 80, 120, 200))):
+        draft = drawn("vibration", number, SHAKING[number // 2 % 3])
+        start = shake(draft, newtons, frequency)
+        slowly = round(SLOWLY * frequency) / frequency
+        known = {"row": f"{newtons:2} N, {frequency:3} Hz", "shaken": (start, draft.time, slowly)}
+        about = f"{SHAKING[number // 2 % 3]} {draft.environment.stiffness / 1e3:.0f} kN/m"
+        cases.append(pair(draft, about=about, **known)[0])
+    return cases
+
+
 def late(number: int) -> list[tuple[Case, Row]]:
     """Presses and hands with robot.response_time right, 0 to 50 % too short, 0 to 100 % too long."""
     cases = []
@@ -140,6 +157,12 @@ def measure(case: Case, trace: Trace, known: Row) -> Row:
         start, end = (round(at / period) for at in known["slides"])
         off = normal_force(case, trace)[start:end] - 10.0
         found |= {"mean": float(off.mean()), "rms": rms(off), "max": float(np.abs(off).max())} if len(off) else {}
+    if "shaken" in known:
+        start, end, slowly = (round(seconds / period) for seconds in known["shaken"])
+        slow_force = np.convolve(normal_force(case, trace)[start:end], np.full(slowly, 1.0 / slowly), "valid")
+        found |= (
+            {"swing": float(np.ptp(slow_force)), "mean": float(slow_force.mean()) - 20.0} if len(slow_force) else {}
+        )
     rows, slow = round(WINDOW / period), round(SLOW / period)
     noise = NOISE * case.sensor.noise_force
     for name, wrench in (("ring", trace.contact), ("hand_ring", trace.hand)):
@@ -240,6 +263,19 @@ JUDGES = {
         },
         "RMS 0.3 N at 20 mm/s, 0.5 N at 50 mm/s",
         lambda r: r.get("max", 0.0),
+    ),
+    "vibration": Judge(
+        vibration,
+        {
+            "slow swing N median": quantile("swing", 50.0),
+            "95 %": quantile("swing", 95.0),
+            "worst": quantile("swing", 100.0),
+            "|mean| 95 %": quantile("mean", 95.0),
+            "mean worst": quantile("mean", 100.0),
+            "stops": STIFFENED["stops"],
+        },
+        "swing and mean as without vibration (0 N), within 1 N",
+        lambda r: r.get("swing", 0.0),
     ),
     "late": Judge(late, RINGS, "rings 0", rings),
 }

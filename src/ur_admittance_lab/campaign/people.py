@@ -21,8 +21,9 @@ LAWS = ("defaults", "hand_guiding")
 LIMP = (5.0, 5.0)  # stiffness [N/m] and damping [Ns/m] of an arm that only pushes ...
 LOOSE, FIRM = (0.1, 0.05), (30.0, 1.0)  # ... and of a wrist when pushing and holding [Nm/rad], [Nms/rad]
 FELT = 2.0  # [N] of trembling that must not stiffen the arm
-HELD = {"admittance.enabled_axes": [False, False, True, False, False, False]}
+HELD = {f"admittance.{axes}_axes": [False, False, True, False, False, False] for axes in ("enabled", "force")}
 PRESSING = ("surface_following", "polishing")
+SHAKING = (*PRESSING, "defaults")
 REVERSED = 0.2  # [s] in which a stroke over a surface starts and ends
 STROKE = 0.1  # [m]
 FOLLOWED = 0.167, 6.67  # [N], [N/(m/s)] RMS of the force: 0.3 N at 20 mm/s, 0.5 N at 50 mm/s, and on along that line
@@ -159,12 +160,19 @@ def stroke(draft: Draft, speed: float) -> tuple[float, str]:
     return begin, f"{stiffness / 1e3:.0f} kN/m mu {friction:.2f} {math.degrees(angle):.1f} deg"
 
 
-def vibrate(draft: Draft, seconds: float, newtons: float, frequency: float) -> None:
-    """The tool shakes itself; straight lines from cycle to cycle take a share of it off, which is put back."""
+def shake(draft: Draft, newtons: float, frequency: float) -> float:
+    """A tool that vibrates comes to a floor of 3 to 100 kN/m and presses with 20 N; when its force must be steady."""
+    rng = draft.rng
+    draft.choose({"admittance.desired_wrench": [0.0, 0.0, 20.0, 0.0, 0.0, 0.0]}, HELD)
+    draft.environment = Environment.floor(float(log_uniform(rng, 3e3, 1e5)), gap=0.005)
+    seconds = draft.environment.gap / draft.parameters.contact.approach_speed[0] + 6.0
     t = np.arange(1, round(seconds / draft.period) + 1) * draft.period
+    # Straight lines from cycle to cycle take a share off, which is put back.
     size = newtons / float(np.sinc(frequency * draft.period)) ** 2
     wave = size * np.sin(2.0 * math.pi * frequency * t) * np.minimum(1.0, t / REVERSED)
-    push(draft, wave[:, None] * direction(draft.rng))
+    draft.story.append(f"the tool vibrates with {newtons:.1f} N at {frequency:.0f} Hz")
+    push(draft, wave[:, None] * direction(rng))
+    return draft.time - 4.0
 
 
 # the families
@@ -205,16 +213,11 @@ def strokes(number: int) -> Episode:
 
 def vibration(number: int) -> Episode:
     """A tool that presses and vibrates with 5 to 20 N at 30 to 200 Hz: its slow force is the wanted one."""
-    draft = drawn("vibration", number, PRESSING[number % 2])
-    rng = draft.rng
-    draft.choose({"admittance.desired_wrench": [0.0, 0.0, 20.0, 0.0, 0.0, 0.0]}, HELD)
-    draft.environment = Environment.floor(float(log_uniform(rng, 3e3, 1e5)), gap=0.005)
-    approach = draft.environment.gap / draft.parameters.contact.approach_speed[0]
-    newtons, frequency = float(rng.uniform(5.0, 20.0)), float(log_uniform(rng, 30.0, 200.0))
-    draft.story.append(f"{newtons:.1f} N at {frequency:.0f} Hz")
-    vibrate(draft, approach + 6.0, newtons, frequency)  # it runs before it touches
+    draft = drawn("vibration", number, SHAKING[number % 3])
+    newtons, frequency = float(draft.rng.uniform(5.0, 20.0)), float(log_uniform(draft.rng, 30.0, 200.0))
+    start = shake(draft, newtons, frequency)
     slowly = round(SLOWLY * frequency) / frequency
-    pressed = Pressed(draft.time - 4.0, draft.time, 20.0, SHAKEN, slowly)
+    pressed = Pressed(start, draft.time, 20.0, SHAKEN, slowly)
     return draft.finish(draft.time + 0.5, pressed=pressed, unstopped=True)
 
 
