@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import hand
-from ur_admittance.core.records import Status
+from ur_admittance.core.records import Limit, Status
 from ur_admittance_lab.campaign.draft import Draft
 from ur_admittance_lab.campaign.motion_checks import NOISE, RAISED, oscillation
 from ur_admittance_lab.campaign.people import (
@@ -50,6 +50,7 @@ from ur_admittance_lab.scenarios.outcome import best_lag, rms
 Row = dict[str, Any]  # what is known or measured of one case
 Column = Callable[[list[Row], list[Row]], float]  # of the runs with the stabiliser, and without
 
+OFF_THE_PATH = Limit.COLLISION | Limit.SINGULARITY | Limit.JOINT_POSITION | Limit.JOINT_VELOCITY | Limit.WORKSPACE
 RING = 1.0  # [N] departure from the moving mean
 SLOW = 0.5  # [s] of that mean
 WINDOW = 2.0  # [s] at the end of a case
@@ -156,6 +157,7 @@ def measure(case: Case, trace: Trace, known: Row) -> Row:
     if "slides" in known:
         start, end = (round(at / period) for at in known["slides"])
         off = normal_force(case, trace)[start:end] - 10.0
+        found["limited"] = bool(np.any(trace.command["limits"][start:end] & int(OFF_THE_PATH)))
         found |= {"mean": float(off.mean()), "rms": rms(off), "max": float(np.abs(off).max())} if len(off) else {}
     if "shaken" in known:
         start, end, slowly = (round(seconds / period) for seconds in known["shaken"])
@@ -203,7 +205,8 @@ def more(name: str, how: Callable[[Any], Any]) -> Column:
 
 
 def false_stops(on: list[Row], off: list[Row]) -> int:
-    return sum(bool(a["stop"] == "OVER_FORCE" and not b["stop"]) for a, b in zip(on, off, strict=True))
+    """Of whatever kind: a hand that feels a stiff arm may also push it away from its command."""
+    return sum(bool(a["stop"] and not b["stop"]) for a, b in zip(on, off, strict=True))
 
 
 def velocity_error(rows: list[Row], off: list[Row]) -> float:
@@ -232,7 +235,8 @@ def rings(row: Row) -> float:
 
 
 def quantile(name: str, percent: float) -> Column:
-    return lambda on, off: share([abs(r[name]) for r in on if name in r], percent)
+    """Of those that kept their path."""
+    return lambda on, off: share([abs(r[name]) for r in on if name in r and not r.get("limited")], percent)
 
 
 JUDGES = {
@@ -252,6 +256,7 @@ JUDGES = {
     "sliding": Judge(
         sliding,
         {
+            "on the path": lambda on, off: sum(not r["limited"] for r in on),
             "|mean| N median": quantile("mean", 50.0),
             "|mean| 95 %": quantile("mean", 95.0),
             "RMS N median": quantile("rms", 50.0),
@@ -259,6 +264,7 @@ JUDGES = {
             "max N median": quantile("max", 50.0),
             "max 95 %": quantile("max", 95.0),
             "worst": quantile("max", 100.0),
+            "left": lambda on, off: max([r["max"] for r in on if r["limited"]], default=0.0),
             "stops": STIFFENED["stops"],
         },
         "RMS 0.3 N at 20 mm/s, 0.5 N at 50 mm/s",

@@ -22,6 +22,7 @@ LIMP = (5.0, 5.0)  # stiffness [N/m] and damping [Ns/m] of an arm that only push
 LOOSE, FIRM = (0.1, 0.05), (30.0, 1.0)  # ... and of a wrist when pushing and holding [Nm/rad], [Nms/rad]
 FELT = 2.0  # [N] of trembling that must not stiffen the arm
 HELD = {f"admittance.{axes}_axes": [False, False, True, False, False, False] for axes in ("enabled", "force")}
+FAST = {"max_linear_velocity": 0.25}  # surface_following has 0.1 m/s: a path as fast as that would leave it nothing
 PRESSING = ("surface_following", "polishing")
 SHAKING = (*PRESSING, "defaults")
 REVERSED = 0.2  # [s] in which a stroke over a surface starts and ends
@@ -147,7 +148,7 @@ def stroke(draft: Draft, speed: float) -> tuple[float, str]:
     """10 N on a plane of 10 to 100 kN/m, level or as steep as the preset can follow, slid over to and fro; when that
     begins."""
     rng = draft.rng
-    draft.choose({"admittance.desired_wrench": [0.0, 0.0, 10.0, 0.0, 0.0, 0.0]}, HELD)
+    draft.choose({"admittance.desired_wrench": [0.0, 0.0, 10.0, 0.0, 0.0, 0.0]}, HELD, FAST)
     approach = draft.parameters.contact.approach_speed[0]
     angle = math.atan(FALLING * approach / speed) * float(rng.uniform(-1.0, 1.0)) * chance(rng, 0.5)
     stiffness, friction = float(log_uniform(rng, 1e4, 1e5)), float(rng.uniform(0.05, 0.4))
