@@ -43,7 +43,9 @@ SERVO = 30.0  # [Hz] each joint's own frequency, critically damped
 SERVOS = (15.0, 30.0, 60.0)
 TOOL = Tool(mass=1.0)
 FRICTION = [0.3, 0.005, 1e-4]  # MuJoCo's own 1.0 is rubber on rubber
-CHATTER = 0.02  # [s] MuJoCo's soft cone lifts what slides and lets it fall every 5 to 20 ms, whatever presses: averaged
+# MuJoCo's soft cone lifts what slides and lets it fall every 5 to 20 ms, whatever presses. Most of what is left of the
+# force error is that: the same runs give 0.3 N over 50 ms, and 0.05 to 0.2 N over 20 ms without friction.
+CHATTER = 0.02  # [s] over which the force is averaged
 GAP = 0.005  # [m] from the tip to the table
 ARMS = ("ur5e", "ur3e")
 DELAYS = (2, 5)  # [cycles] 4 and 10 ms
