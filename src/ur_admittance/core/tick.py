@@ -9,7 +9,7 @@
     2 from the wrench to a twist                   law/twist.py, law/ramps.py
       2.1 normal of the surface that is touched    contact/surface.py
       2.2 axes in which the law acts               law/control_axes.py
-      2.3 contact: its stiffness, enough damping   contact/stabilise.py, contact/power.py
+      2.3 contact: its stiffness, enough damping   contact/stabilise.py, oscillation.py, hit.py
       2.4 damping that varies with speed and place law/variable.py
       2.5 mass, damping and spring of one axis     law/admittance.py
       2.6 axes under force control                 law/force_axes.py

@@ -8,24 +8,21 @@ x' = -(K/D) x(t - T - M/D), without overshoot while  r = (T + M/D) K/D  stays be
 K is seen from the command: the surface in series with the arm's own compliance. Three observers estimate it:
 
 - Impact. An arm that moves by itself (force axes, a moving reference) runs into something: K = -df/dx since it touched.
-- Oscillation. The force oscillates for three periods or more above 4 Hz and does not decay:
-  K = -mean(x f) / mean(x^2) over the last 0.2 s.
-- Hit. A hand drives the tool into something: K is the opposing force over the displacement, both from their means
-  over 10 ms, if that is more than shaking the mass of the law at 5 Hz would make it, M (2 pi 5 Hz)^2 (8 kg: 7.9 kN/m).
-  The ratio begins low and grows to K, so that a wall shows in its first one or two samples and noise does not.
+- Oscillation (oscillation.py). The force swings at a steady pace and does not decay: the arm asks whose swing it is. If
+  it is its own, K = -mean(x f) / mean(x^2) over the last 0.2 s.
+- Hit (hit.py). A hand drives the tool into something: K is the largest force over the largest depth, once the force has
+  fallen as the tool came back.
 
-They are fast, and leave holes: no threshold on stiffness tells every wall from every hand. What they miss is found by
-the energy that a bounce needs (power.py), a few periods later.
-
-None of them responds when a hand guides the arm in free space: the arm does not run into the hand, and people do not
-shake a tool that fast. Damping is only ever raised above what the user chose, kept until the contact is lost (by hand:
-until the tool has left the place, as hand and wall cancel in the sensor), and then returned smoothly.
+None of them responds to a hand for long: what a hand does is taken back within a period. Damping is only ever raised
+above what the user chose, kept until the contact is lost (by hand: until the tool has left the place, as hand and wall
+cancel in the sensor), and then returned smoothly.
 """
 
 import math
 
 from ur_admittance.core.contact.contact_record import CONTACT_FLOATS
-from ur_admittance.core.contact.power import damp, hands_out, hold, watch_power
+from ur_admittance.core.contact.hit import WAITS, remember_place, watch_hit
+from ur_admittance.core.contact.oscillation import SLOW_HZ, watch
 from ur_admittance.core.kernel import from_here, kernel, vec6
 from ur_admittance.core.spatial import norm, rotate_back
 from ur_admittance.core.wrench.condition import smoothing
@@ -40,19 +37,9 @@ IMPACT = 0.1  # [s] after touching in which force over displacement is taken for
 JOLT = 0.05  # [s] ... in which the mass of the arm makes it look up to three times as stiff: damping for that falls
 IMPACT_FORCE = (1.0, 0.1)  # change of force above which that ratio is better than its noise
 
-BAND_LOW_HZ = 4.0
-MEMORY = 0.2  # [s] of variance and covariance
-SMALLEST_PEAK = (1.0, 0.1)  # force of an oscillation that counts
-HALF_PERIOD = (0.015, 0.125)  # [s] shortest and longest: 33 to 4 Hz
-SUSTAINED = 0.7  # each peak at least this share of the one before: it does not die out by itself
-HALF_CYCLES = 6
-
-HIT_TIME = 0.01  # [s] of the means that force and displacement are taken from
-HIT_FORCE = (5.0, 0.5)  # least opposing force, and least change of it, that counts
-HIT_SPEED = (0.005, 0.05)  # slower, the arm bends sideways under what another axis hits, or rings as a hand lets go
-HAND_STIFFNESS = (2.0 * math.pi * 5.0) ** 2  # [1/s2] stiffness over mass that a hand imitates by shaking at 5 Hz
 AWAY = (0.005, 0.05)  # distance after which a contact by hand is over ...
 PRESS = (50.0, 5.0)  # [N, Nm] ... beside how far this force would press the tool into it
+ASIDE = (0.001, 0.01)  # distance from a wall at which a tool is outside of it, or would have to be inside
 SOFTEST = (2e3, 30.0)  # [N/m, Nm/rad] no softer than that: a hand that was damped by mistake is free after 3 cm
 
 APPROACH_MEMORY = 0.2  # [s] of the speed before a hit: longer than any hit takes to reach the force limit
@@ -71,23 +58,18 @@ def observe(p, s, wrench, velocity, R, driven, dt):
     for a in range(0, 6, 3):
         rotate_back(R, model_twist[a : a + 3], v[a : a + 3])
         rotate_back(R, velocity[a : a + 3], measured[a : a + 3])
-    fresh, slow = smoothing(p.filter_cutoff_hz, dt), smoothing(BAND_LOW_HZ, dt)
+    fresh, slow = smoothing(p.filter_cutoff_hz, dt), smoothing(SLOW_HZ, dt)
     contact = s.contact
     contact.speed_lately = max(norm(v[:3]), max(0.0, 1.0 - dt / APPROACH_MEMORY) * contact.speed_lately)
-    hit = contact.hit
-    mass = max(s.mass[0], s.mass[1], s.mass[2])
-    watch_power(p, contact, wrench, measured, v, driven, mass, dt)
-    if p.stabilizer != 0.0 and hands_out(contact, mass):
-        damp(p, s, contact, dt)
     for i in range(6):
         by_itself = driven or p.force_axes[i] != 0.0
         touch(p, contact, wrench[i], v[i], by_itself, i, dt)
-        stiffness = oscillation_stiffness(contact.oscillation, wrench[i], v[i], fresh, slow, i, dt)
+        stiffness = watch(p, s, contact.oscillation, wrench[i], v[i], fresh, slow, i, dt)
         if contact.ran_into[i] != 0.0:
             stiffness = max(impact_stiffness(contact.impact, wrench[i], v[i], fresh, i, dt), stiffness)
         if not by_itself:
             free = contact.unlimited_time >= IMPACT  # at a limit the arm does not obey the force
-            slope = hit_stiffness(hit, wrench[i], v[i], s.mass[i], fresh, i, dt)
+            slope = look_for_hit(p, s, wrench[i], v[i], measured[i], fresh, i, dt)
             if free:
                 stiffness = max(stiffness, slope)
         if stiffness > 0.0:
@@ -102,7 +84,7 @@ def observe(p, s, wrench, velocity, R, driven, dt):
                 sinking = wrench[i] * v[i] < 0.0 and abs(v[i]) > RUNNING[i // 3]  # on the way back the ratio is wrong
                 least = contact.damping[i] * (max(0.0, 1.0 - dt / JOLT) if arriving and sinking else 1.0)
                 contact.damping[i] = max(least, min(enough, p.max_contact_damping[i // 3]))
-        leave(p, contact, measured[i], i, dt)
+        leave(p, contact, wrench[i], measured[i], i, dt)
         touching = contact.touching[i] != 0.0 and (contact.ran_into[i] != 0.0 or p.force_axes[i] != 0.0)
         if not touching and contact.held[i] == 0.0 and contact.damping[i] > 0.0:
             contact.damping[i] -= min(1.0, dt / RELEASE_TIME) * contact.damping[i]
@@ -112,14 +94,54 @@ def observe(p, s, wrench, velocity, R, driven, dt):
 
 
 @kernel
-def leave(p, contact, v, i, dt):
-    """A contact by hand is over when the tool has moved further than pressing against it could."""
+def hold(contact, i):
+    """The damping of this axis stays until the tool has left this place."""
     if contact.held[i] == 0.0:
+        contact.held[i] = 1.0
+        contact.held_time[i] = 0.0
+    contact.distance[i] = 0.0
+
+
+@kernel
+def look_for_hit(p, s, force, v, measured, fresh, i, dt):
+    """Stiffness of what a hand has driven the tool into, at most 0: nothing. Takes back what a suspicion has done."""
+    contact = s.contact
+    hit, suspected = contact.hit, contact.hit.side[i]
+    if suspected == 0.0:
+        hit.before[i] = contact.damping[i] if contact.held[i] != 0.0 else 0.0
+    stiffness = watch_hit(p, hit, force, v, measured, s.mass[i], fresh, i, dt)
+    if stiffness > 0.0:
+        contact.side[i] = hit.side[i] if suspected == 0.0 else suspected
+    elif stiffness < 0.0 and hit.doing[i] != WAITS:
+        contact.damping[i] = hit.before[i]
+        if hit.before[i] == 0.0:
+            let_go(contact, i)
+    return stiffness
+
+
+@kernel
+def leave(p, contact, force, v, i, dt):
+    """A contact by hand is over when the tool has moved further than pressing against it could, or is pushed on where
+    no wall would push."""
+    if contact.held[i] == 0.0:
+        contact.side[i] = 0.0
         return
     contact.held_time[i] += dt
     contact.distance[i] += v * dt
-    if abs(contact.distance[i]) > AWAY[i // 3] + PRESS[i // 3] / max(contact.withstood[i], SOFTEST[i // 3]):
+    part = i // 3
+    if abs(contact.distance[i]) > AWAY[part] + PRESS[part] / max(contact.withstood[i], SOFTEST[part]):
         contact.held[i] = 0.0
+    out, room = contact.side[i] * contact.distance[i], ASIDE[part] + contact.hit.deepest[i]
+    pushed = out > room and contact.side[i] * force > p.contact_threshold[part]
+    if contact.side[i] != 0.0 and (pushed or out < -room):
+        remember_place(contact.hit, contact.side[i], contact.distance[i], i)
+        let_go(contact, i)
+
+
+@kernel
+def let_go(contact, i):
+    """It was no wall: as if nothing had been there."""
+    contact.held[i] = contact.damping[i] = contact.stiffness[i] = contact.withstood[i] = 0.0
 
 
 @kernel
@@ -152,56 +174,6 @@ def impact_stiffness(impact, force, v, fresh, i, dt):
     if impact.time[i] > IMPACT or abs(change) < IMPACT_FORCE[i // 3] or change * impact.distance_filtered[i] >= 0.0:
         return 0.0
     return -change / impact.distance_filtered[i]
-
-
-@kernel
-def oscillation_stiffness(o, force, v, fresh, slow, i, dt):
-    """Stiffness behind an oscillation that does not decay, 0: there is none."""
-    o.displacement[i] += v * dt - slow * o.displacement[i]
-    o.displacement_filtered[i] += fresh * (o.displacement[i] - o.displacement_filtered[i])
-    o.slow_force[i] += slow * (force - o.slow_force[i])
-    x, f = o.displacement_filtered[i], force - o.slow_force[i]
-    recent = min(1.0, dt / MEMORY)
-    o.variance[i] += recent * (x * x - o.variance[i])
-    o.covariance[i] += recent * (x * f - o.covariance[i])
-
-    o.half_cycle_time[i] += dt
-    if f * o.sign[i] >= 0.0:  # still the same half of the cycle
-        o.peak[i] = max(o.peak[i], abs(f))
-    else:
-        regular = HALF_PERIOD[0] < o.half_cycle_time[i] < HALF_PERIOD[1] and o.peak[i] > SMALLEST_PEAK[i // 3]
-        if regular and o.peak[i] > SUSTAINED * o.previous_peak[i]:
-            o.half_cycles[i] += 1.0
-        else:
-            o.half_cycles[i] = 0.0
-        o.previous_peak[i] = o.peak[i]
-        o.peak[i] = abs(f)
-        o.half_cycle_time[i] = 0.0
-    o.sign[i] = 1.0 if f > 0.0 else -1.0
-    if o.half_cycle_time[i] > HALF_PERIOD[1]:
-        o.half_cycles[i] = 0.0
-    if o.half_cycles[i] < HALF_CYCLES or o.covariance[i] >= 0.0 or o.variance[i] <= 0.0:
-        return 0.0
-    return -o.covariance[i] / o.variance[i]
-
-
-@kernel
-def hit_stiffness(hit, filtered, v, mass, fresh, i, dt):
-    """Stiffness of what a hand-guided tool hits, 0: nothing. Force over displacement, both from their means over
-    HIT_TIME, if that is more than a hand can make it by shaking the mass of the law."""
-    force = hit.force[i] + (filtered - hit.force[i]) / fresh  # before the filter: it would hide the first half period
-    hit.force[i] = filtered
-    recent = min(1.0, dt / HIT_TIME)
-    x, f = hit.displacement[i] + v * dt, force - hit.mean_force[i]  # from their means
-    hit.displacement[i] = (1.0 - recent) * x
-    hit.mean_force[i] += recent * f
-    part = i // 3
-    if abs(v) < HIT_SPEED[part] or abs(force) < HIT_FORCE[part] or abs(f) < HIT_FORCE[part]:
-        return 0.0
-    if force * v >= 0.0 or f * x >= 0.0:  # a push that ends is steep, too, but does not oppose
-        return 0.0
-    stiffness = min(abs(f), abs(force)) / abs(x)  # what a hand takes away as it lets go is not the surface's
-    return stiffness if stiffness > HAND_STIFFNESS * mass else 0.0
 
 
 @kernel

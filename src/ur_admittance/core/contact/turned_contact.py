@@ -23,10 +23,7 @@ def turn_contact(contact, C):
             contact.oscillation.displacement_filtered[a : a + 3],
         )
         rotate(C, contact.oscillation.slow_force[a : a + 3], contact.oscillation.slow_force[a : a + 3])
-        rotate(C, contact.power.filtered[a : a + 3], contact.power.filtered[a : a + 3])
-        rotate(C, contact.power.delayed[a : a + 3], contact.power.delayed[a : a + 3])
-        rotate(C, contact.power.slow_velocity[a : a + 3], contact.power.slow_velocity[a : a + 3])
-        rotate(C, contact.power.slow_force[a : a + 3], contact.power.slow_force[a : a + 3])
+        rotate(C, contact.hit.filtered[a : a + 3], contact.hit.filtered[a : a + 3])
         rotate(C, contact.hit.force[a : a + 3], contact.hit.force[a : a + 3])
         rotate(C, contact.hit.displacement[a : a + 3], contact.hit.displacement[a : a + 3])
         rotate(C, contact.hit.mean_force[a : a + 3], contact.hit.mean_force[a : a + 3])
@@ -42,12 +39,12 @@ def turn_contact(contact, C):
     contact.oscillation.variance[:] = 0.0
     contact.oscillation.covariance[:] = 0.0
     contact.oscillation.half_cycles[:] = 0.0
-    contact.power.fast_once[:] = 0.0
-    contact.power.fast[:] = 0.0
-    contact.power.whole_once[:] = 0.0
-    contact.power.whole[:] = 0.0
-    contact.power.activity_once[:] = 0.0
-    contact.power.activity[:] = 0.0
+    contact.oscillation.asked[:] = 0.0
+    contact.oscillation.ours[:] = 0.0
+    contact.oscillation.died[:] = 0.0
+    contact.hit.side[:] = 0.0
+    contact.hit.last_side[:] = 0.0
+    contact.side[:] = 0.0
 
 
 @kernel
@@ -81,6 +78,6 @@ def shift_contact(s, wrench):
         jump = wrench[i] - s.felt[i]
         contact.impact.first_force[i] += jump
         contact.oscillation.slow_force[i] += jump
-        contact.power.slow_force[i] += jump
+        contact.hit.filtered[i] += jump
         contact.hit.force[i] += jump
         contact.hit.mean_force[i] += jump

@@ -10,6 +10,8 @@ Axes with K = 0 keep no offset: their motion is absorbed into the reference.
 import math
 from collections import namedtuple
 
+from ur_admittance.core.contact.hit import held_back
+from ur_admittance.core.contact.oscillation import heavier
 from ur_admittance.core.contact.stabilise import observe
 from ur_admittance.core.contact.surface import along_surface, friction_cone
 from ur_admittance.core.contact.turned_contact import shift_contact
@@ -94,7 +96,7 @@ def law_twist(p, s, c, velocity, desired, dt, law):
     mean = vec6()  # rate of x over the step
     for i in range(6):
         mean[i] = 0.0
-        d = max(lightness * s.damping[i], s.contact.damping[i])
+        d = max(lightness * s.damping[i], held_back(s.contact, v[i], i))
         if p.enabled[i] == 0.0:  # held actively where it is, once it has stopped
             mean[i], v_next[i] = coast(v[i], s.mass[i], d, c.wrench_control[i], dt)
             mean[i] /= dt
@@ -105,7 +107,8 @@ def law_twist(p, s, c, velocity, desired, dt, law):
         s.obeyed[i] = 1.0
         f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i]
         f += carried_force(s, i, f - d * v[i] - s.stiffness[i] * x[i])
-        x_next[i], v_next[i] = step(p.integrator, x[i], v[i], s.mass[i], d, s.stiffness[i], f, dt)
+        m = s.mass[i] * heavier(s.contact.oscillation, i)
+        x_next[i], v_next[i] = step(p.integrator, x[i], v[i], m, d, s.stiffness[i], f, dt)
         slowed = limit_approach(p, s, i, v[i], v_next[i], dt)
         if slowed != v_next[i]:
             keep_realised(s, i, v_next[i] - v[i], slowed - v[i])
