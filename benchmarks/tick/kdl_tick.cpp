@@ -326,10 +326,11 @@ class Controller {
   }
 
   // mean: speed until the motion would stop; it differs because the straight line of the joints is a curve of the tool.
-  double towards_wall(double room, double now, double mean, double time, double dt) const {
-    const double least = -k_.near_rate * std::max(room, 0.0);
-    const double curved = std::max(stoppable_speed(room, mean, time, dt) - (mean - now), least);
-    return std::max(std::min(stoppable_speed(room, now, time, dt), curved), now - p_.max_acceleration[0] * dt);
+  double towards_wall(double room, double now, double last, double mean, double time, double dt) const {
+    const double back = -k_.near_rate * std::max(room, 0.0);
+    const double curved = std::max(stoppable_speed(room, mean, time, dt) - (mean - now), back);
+    const double least = std::min(now, last) - p_.max_acceleration[0] * dt;
+    return std::max(std::min(stoppable_speed(room, now, time, dt), curved), least);
   }
 
   void put_walls(const Vector6& now, double time, double dt, Rows& rows) {
@@ -339,8 +340,8 @@ class Controller {
     for (int i = 0; i < 3; ++i) {
       const double up = p_.workspace_max[i] - std::max(p_middle_[i], p_tcp_[i]);
       const double down = std::min(p_middle_[i], p_tcp_[i]) - p_.workspace_min[i];
-      rows.put(J_.row(i).transpose(), towards_wall(up, now[i], mean[i], time, dt));
-      rows.put(-J_.row(i).transpose(), towards_wall(down, -now[i], -mean[i], time, dt));
+      rows.put(J_.row(i).transpose(), towards_wall(up, now[i], twist[i], mean[i], time, dt));
+      rows.put(-J_.row(i).transpose(), towards_wall(down, -now[i], -twist[i], -mean[i], time, dt));
     }
   }
 

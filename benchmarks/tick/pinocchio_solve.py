@@ -107,10 +107,11 @@ class Solve:
         room, now = np.concatenate([above, below]), np.concatenate([m.now[LINEAR], -m.now[LINEAR]])
         mean = ahead[LINEAR] @ m.qd
         mean = np.concatenate([mean, -mean])
+        slowest = np.minimum(now, np.concatenate([m.twist[LINEAR], -m.twist[LINEAR]])) - p.max_acceleration[0] * dt
         least = -k.NEAR_RATE * np.maximum(room, 0.0)
         curved = np.maximum(self.stoppable_speed(room, mean, m.time, dt) - (mean - now), least)
         bound = np.minimum(self.stoppable_speed(room, now, m.time, dt), curved)
-        bound = np.maximum(bound, now - p.max_acceleration[0] * dt)
+        bound = np.maximum(bound, slowest)
         return of_length_one(np.vstack([J[LINEAR], -J[LINEAR]]), bound)
 
     def damped_factor(self, J: Array) -> tuple[Array, float]:

@@ -46,13 +46,15 @@ def bent_path(speed: float = 0.4, seconds: float = 1.0) -> Result:
     left.legend()
     right.plot(times(trace), d_naive[: len(trace)], color=FAULTY)
     right.plot(times(trace), d_ours, color=OURS)
-    right.plot(times(trace), 100 * trace["scale"], ":", color=NEUTRAL, label="ours: share of the speed [%]")
+    right.plot(
+        times(trace), 100 * trace["pace"] * trace["scale"], ":", color=NEUTRAL, label="ours: share of the speed [%]"
+    )
     right.set(xlabel="time [s]", ylabel="beside the line [mm]", title="how far beside the line")
     right.legend()
     return {
         "beside_mm": float(d_naive.max()),
         "ours_beside_mm": float(d_ours.max()),
-        "slowed_to_percent": 100 * float(trace["scale"].min()),
+        "slowed_to_percent": 100 * float((trace["pace"] * trace["scale"]).min()),
     }, figure
 
 

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 
+from ur_admittance.control.references import WAITS
 from ur_admittance.core.records import Mode, Status
 from ur_admittance.errors import CalibrationError, Doubt, LifecycleError, ParameterError
 from ur_admittance.model.frames import rotation_z
@@ -304,3 +305,19 @@ def test_a_target_pose_after_a_change_of_the_tcp_is_one_of_the_new_tcp(bench):
     b.controller.set_target_pose(p, R)  # in the same cycle: 0.1 m back
     b.run(4.0)
     assert np.abs(b.controller.command["p_tcp"] - p).max() < 1e-4
+
+
+def test_a_reference_that_waits_in_front_of_a_singular_pose_says_so_until_it_has_another_target(bench):
+    b = bench()
+    b.q[:] = [0.0, -1.2, 0.6, -1.5, -1.5, 0.3]
+    b.active().run(0.1)
+    p, R = b.controller.command["p_tcp"].copy(), b.controller.command["R_tcp"].copy()
+    b.controller.set_target_pose(p * (1.0 + 0.3 / np.linalg.norm(p)), R)
+    b.run(0.5)
+    assert "waits" not in b.controller.reason
+    b.run(4.0)
+    assert b.controller.reason == f"active; {WAITS}"
+    assert np.abs(b.qd).max() < 1e-4
+    b.controller.set_target_pose(p, R)
+    b.run(0.1)
+    assert b.controller.reason == "active"

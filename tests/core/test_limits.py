@@ -100,8 +100,9 @@ def test_no_wall_is_crossed_whatever_the_hand_does(ideal_arm, sweep, record_prop
     assert hardest <= 5.0 * (1 + 1e-6)
 
 
-# Where the joints bend the path of the tool most: without an allowance for that, 5 to 78 mm behind the wall.
-@pytest.mark.parametrize("seed", [79, 178, 528, 545, 1098, *range(2000, 2010)])
+# Where the joints bend the path of the tool most: without an allowance for that, 5 to 78 mm behind the wall. In 187 and
+# 885 the tool turns at 2 rad/s: 51 and 113 mm where its own last speed did not count.
+@pytest.mark.parametrize("seed", [79, 178, 187, 528, 545, 885, 1098, *range(2000, 2010)])
 def test_a_stop_at_any_moment_beside_a_wall_stays_inside(ideal_arm, seed):
     rng = np.random.default_rng(seed)
     robot = str(rng.choice(["ur5e", "ur10e", "ur3e"]))

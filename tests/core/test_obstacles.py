@@ -8,7 +8,7 @@ from ur_admittance.core.chain import forward
 from ur_admittance.core.faults import sentence
 from ur_admittance.core.kernel import record
 from ur_admittance.core.limits.approach import BRAKING
-from ur_admittance.core.limits.obstacles import STOP_SLACK, nearest, stop_clear
+from ur_admittance.core.limits.obstacles import STOP_SLACK, nearest, slow_until_clear, stops_clear
 from ur_admittance.core.limits.shapes_record import pair_words
 from ur_admittance.core.records import COMMAND, Limit, Mode, Request, Status, new
 from ur_admittance.core.tick import tick
@@ -150,8 +150,12 @@ def test_a_stop_at_any_moment_keeps_the_clearance_and_all_accelerations(ideal_ar
 
 
 @compiled
-def _stopped(params, state, J, room, qd, twist):
-    return stop_clear(record(params, 0), record(state, 0), J, np.zeros(6), room, qd, twist, 0.002)
+def _stopped(params, state, J, braking, room, qd, twist):
+    """Whether the speed had to be changed."""
+    if stops_clear(record(params, 0), record(state, 0), room, qd, twist, 0.002):
+        return False
+    slow_until_clear(record(params, 0), record(state, 0), J, braking, room, qd, twist, 0.002)
+    return True
 
 
 def test_a_speed_is_accepted_only_if_the_arm_could_stop_before_the_box(ideal_arm, below):
@@ -161,14 +165,22 @@ def test_a_speed_is_accepted_only_if_the_arm_could_stop_before_the_box(ideal_arm
     q, J = arm.s["q_command"].copy(), np.empty((6, 6))
     forward(arm.p["chain_rotation"], arm.p["chain_position"], q, np.empty((3, 3)), np.empty(3), J)
     wanted = np.linalg.solve(J, -0.5 * Z)
-    qd, twist = wanted.copy(), J @ wanted
+    qd, twist, still = wanted.copy(), J @ wanted, np.zeros(6)
     room = nearest(arm.params, q) - 0.01
-    assert _stopped(arm.params, arm.state, J, room, qd, twist)
+    assert _stopped(arm.params, arm.state, J, (still, still), room, qd, twist)
     way = 0.002 + 0.5 * np.abs(qd).max() / (1.0 * BRAKING)
     along = [nearest(arm.params, q + share * way * qd) for share in np.linspace(0.0, 1.0, 50)]
     assert min(along) > 0.01 - 2 * STOP_SLACK
     assert min(along) < 0.02
     assert np.abs(np.cross(qd[1:4], wanted[1:4])).max() < 1e-12, "slower, in the same direction"
+    # What the tool's own line would brake to is preferred, unless that hits the box, too.
+    aside = np.array([0.3, 0.0, 0.0, 0.0, 0.0, 0.0])
+    for brake, hold, start in ((still, aside, aside), (aside, wanted, aside)):
+        qd = wanted.copy()
+        assert _stopped(arm.params, arm.state, J, (brake, hold), room, qd, J @ wanted)
+        share = (qd - start) @ (wanted - start) / ((wanted - start) @ (wanted - start))
+        assert 0.0 < share < 1.0
+        assert qd == pytest.approx(start + share * (wanted - start), abs=1e-12)
 
 
 @pytest.mark.parametrize("case", ["box", "table", "self"])

@@ -22,7 +22,7 @@ from ur_admittance import given, library
 from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control.live_checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
-from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose
+from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose, waiting
 from ur_admittance.control.two_sensors import TwoSensors
 from ur_admittance.control.zeroing import ZeroWatch
 from ur_admittance.core.faults import remedy, sentence
@@ -237,8 +237,10 @@ class AdmittanceController:
 
     @property
     def remark(self) -> str:
-        """What the robot says of its fault, or which of two force sensors was dropped or is used again; or empty."""
-        return self.robot_says or ("" if self.fusion is None else self.fusion.remark)
+        """What the robot says of its fault, which of two force sensors was dropped or is used again, or that the
+        reference waits; or empty."""
+        about_sensors = "" if self.fusion is None else self.fusion.remark
+        return self.robot_says or about_sensors or waiting(self.command)
 
     @property
     def own_motion(self) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance.control.live_checks import finite
 from ur_admittance.core.leader import FROM_OUTSIDE, Leader
+from ur_admittance.core.records import Limit
 from ur_admittance.core.views import Record, scalar, vector
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.given import number
@@ -18,6 +19,19 @@ from ur_admittance.model.frames import is_rotation
 TWIST, SILENT = Leader.TWIST, Leader.SILENT  # looked up once: they are asked for in every cycle
 # [s] a streamed twist or wrench that is not renewed ends: a dead client must not keep the arm moving
 REFERENCE_TIMEOUT = 0.1
+
+
+WAITS_AT = 1e-3  # share of its speed below which a reference waits: it comes to rest in front, never quite
+WAITS = (
+    "the reference waits: on its line the arm would come too near a singular pose (stretched, folded or with a "
+    "straight wrist); give another target, or set reference.at_singularity to leave, which goes round"
+)
+
+
+def waiting(command: Record) -> str:
+    """The sentence about a reference that stands in front of a singular pose; empty: it does not."""
+    stands = command["pace"] < WAITS_AT and command["limits"] & Limit.SINGULARITY
+    return WAITS if stands else ""
 
 
 class References:

@@ -185,6 +185,7 @@ PARAMS = np.dtype(
         ("drift_reset_threshold", F),  # [m/s, rad/s]
         # 3 command twist and limits
         ("tracking_gain", F, 6),  # Kp [1/s], base axes
+        ("keep_line", F),  # 1: the reference stops in front of singular poses, 0: it is bent there
         ("max_velocity", F, 2),  # linear [m/s], angular [rad/s]
         ("max_acceleration", F, 2),  # linear [m/s2], angular [rad/s2]
         ("workspace_min", F, 3),  # [m], -inf: no wall
@@ -279,6 +280,7 @@ STATE = np.dtype(
         ("rate", F, 6),  # of the offset [m/s, rad/s]
         ("velocity_bias", F, 6),  # of force axes, control axes [m/s, rad/s]
         ("lag", F, 6),  # by how much the arm is expected to trail its command, base axes [m, rad]
+        ("led_speed", F, 2),  # of the reference in the last tick [m/s, rad/s]
         ("travel", F),  # smoothed speed of a hand-driven tool over travel speed
         ("contact", CONTACT),  # what each axis touches: contact_record.py
         # ramps
@@ -346,6 +348,7 @@ COMMAND = np.dtype(
         ("offset", F, 6),  # base axes
         ("rate", F, 6),  # base axes
         ("scale", F),  # fraction of the twist that the limits leave, 0..1
+        ("pace", F),  # share of its speed at which the reference keeps its line, 0..1: limits/line.py
         ("sigma_min", F),  # smallest singular value of the Jacobian
         ("engagement", F),  # 0..1
         ("contact", I, 6),  # control axes: 1 where something is touched

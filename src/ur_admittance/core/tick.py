@@ -14,6 +14,7 @@
       2.5 mass, damping and spring of one axis     law/admittance.py
       2.6 axes under force control                 law/force_axes.py
     3 limits: joints, tool, walls, distances, edge of the reach: one file each, listed in limits/every_limit.py
+      the reference keeps its line                 limits/line.py
     4 joint speeds that keep every limit           limits/choose.py, limits/singular.py, limits/quadratic.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
     or, in every mode but ACTIVE, brake and hold   motion/stopping.py
@@ -52,6 +53,7 @@ from ur_admittance.core.law.led import take_references
 from ur_admittance.core.law.ramps import ramp_parameters, track
 from ur_admittance.core.law.twist import LawStep, advance, carry, desired_twist, hold_when_quiet, law_twist, pose_error
 from ur_admittance.core.limits.choose import Middle, choose
+from ur_admittance.core.limits.line import pace
 from ur_admittance.core.limits.obstacles import COLLISION as NEAR_LIMIT
 from ur_admittance.core.limits.obstacles import SHOWN, forget_near, nearest_pair
 from ur_admittance.core.limits.reach import SINGULARITY
@@ -191,7 +193,7 @@ def retreat_or_stop(p, s, J, trusted, dt):
 @kernel
 def clear_motion(c):
     c.limits = 0
-    c.scale = 1.0
+    c.scale = c.pace = 1.0
     c.sigma_min = 0.0
     c.wrench_control[:] = 0.0
     c.pose_error[:] = 0.0
@@ -218,11 +220,6 @@ def comply(p, s, u, c, measured, J, dt):
     if norm(c.pose_error[3:]) > p.max_orientation_error:
         return Finding(ORIENTATION_ERROR, norm(c.pose_error[3:]), p.max_orientation_error)
 
-    V, wanted = vec6(), vec6()
-    track(p, s, c.pose_error, wanted)
-    for i in range(6):
-        wanted[i] += desired[i] + law.twist[i]
-        V[i] = wanted[i]
     # The Jacobian in the middle of the coming step makes the joints second-order accurate.
     q_middle, R_command, p_command = vec6(), mat3(), vec3()
     for i in range(6):
@@ -230,11 +227,21 @@ def comply(p, s, u, c, measured, J, dt):
     forward(p.chain_rotation, p.chain_position, q_middle, R_command, p_command, J)
     qd, realised, C = vec6(), vec6(), mat6()
     sigma, exact = damped_factor(J, s.singular_vectors, C)
-    c.sigma_min = sigma if exact else smallest_singular_value(C, s.weakest_direction)
+    followed = smallest_singular_value(C, s.weakest_direction)
+    c.sigma_min = sigma if exact else followed
     middle = Middle(q_middle, p_command, J, C, sigma)
+    share, slowed_by = pace(p, s, middle, desired)
+    c.pace = share if slowed_by != 0 else 1.0
+    V, wanted = vec6(), vec6()
+    track(p, s, c.pose_error, wanted)
+    for i in range(6):
+        desired[i] *= share
+        wanted[i] += desired[i] + law.twist[i]
+        V[i] = wanted[i]
     c.scale, c.limits = choose(p, s, middle, V, measured.p, qd, realised, dt)
     if s.near_distance > p.shapes.clearance + SHOWN and not c.limits & NEAR_LIMIT:
         forget_near(s)
+    c.limits |= slowed_by
     if c.sigma_min < SINGULAR:
         c.limits |= SINGULARITY
     obeys = c.limits & ~ACCELERATION == 0 and not strays(s)

@@ -159,6 +159,7 @@ def _law(record: np.void, p: Parameters) -> None:
     _copy(record, law, "stiffness", "force_axes", "desired_wrench", "desired_wrench_rate", "bias_time", "bias_limit")
     _copy(record, law, "drift_reset_threshold", "travel_damping", "travel_speed")
     record["tracking_gain"] = p.tracking.velocity_gain
+    record["keep_line"] = p.reference.at_singularity == "stop"
 
 
 def following_time(p: Parameters) -> float:

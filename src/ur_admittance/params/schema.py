@@ -195,6 +195,14 @@ class Tracking(Group):
     )
 
 
+class Reference(Group):
+    at_singularity: Literal["stop", "leave"] = parameter(
+        "stop",
+        "-",
+        "where the arm cannot follow the line of a reference; stop: slows down and waits in front; leave: goes round",
+    )
+
+
 class Workspace(Group):
     min: Three[OrUnset[Number]] | None = parameter(
         None, "m", "lower corner of the box for the TCP, base axes; unset or .nan: no wall"
@@ -321,6 +329,7 @@ class Schema(Group):
     admittance: Admittance = Admittance()
     contact: Contact = Contact()
     tracking: Tracking = Tracking()
+    reference: Reference = Reference()
     robot: Robot = Robot()
     max_linear_velocity: Positive = parameter(0.5, "m/s", "largest TCP speed")
     max_angular_velocity: Positive = parameter(1.0, "rad/s", "largest TCP turning speed")

@@ -103,6 +103,7 @@ DRAWS: dict[str, Draw] = {
     "contact.friction": _number(0.05, 1.0, zero=0.2),
     "contact.normal_time": _number(0.02, 1.0, zero=0.2),
     "tracking.velocity_gain": lambda rng: [float(pick(rng, (0.0, log_uniform(rng, 0.2, 10.0)))) for _ in range(6)],
+    "reference.at_singularity": _pick("stop", "leave"),
     "robot.response_time": _number(2e-3, 0.1, zero=0.2),
     "max_linear_velocity": _number(0.02, 1.0),
     "max_angular_velocity": _number(0.05, 2.0),

@@ -24,7 +24,7 @@ most six were seen), and tried without in benchmarks/ablation:
     up to CUTS rounds    48: a norm is no row, it gets one along the vector that is too long, and again where that turns
     a line search        28: where four rounds were not enough, back towards braking until the norms hold
     rows loosened        17: rows that contradict each other give way to what braking needs, and are solved once more
-    a bisection          obstacles.stop_clear, along the planned stop: rows see a distance to first order only
+    a bisection          obstacles.slow_until_clear, along the planned stop: rows see a distance to first order only
 """
 
 from collections import namedtuple
@@ -35,7 +35,7 @@ from ur_admittance.core.law.variable import speed_factor
 from ur_admittance.core.limits.approach import stopping_time
 from ur_admittance.core.limits.every_limit import put_gates
 from ur_admittance.core.limits.joints import JOINT_ACCELERATION, joint_bounds, joints_kept, put_joints
-from ur_admittance.core.limits.obstacles import COLLISION, known_room, stop_clear
+from ur_admittance.core.limits.obstacles import COLLISION, known_room, slow_until_clear, stops_clear
 from ur_admittance.core.limits.rows import minimise_or_brake, rows_kept
 from ur_admittance.core.limits.singular import DAMPING, SINGULAR, curve_speed, damped_inverse
 from ur_admittance.core.limits.tool import limit_change, norm_bounds, norms_kept, put_norms, shape, towards
@@ -190,15 +190,18 @@ def choose(p, s, middle, V, measured, qd, twist, dt):
             flags |= slide(middle, table, n, brake, qd)
     twist_of(J, qd, twist)
     norm_bounds(p, s, keep, caps, most, dt)
-    if joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps):
-        if not stop_clear(p, s, J, brake, room, qd, twist, dt):
-            return 1.0, flags
-        return fraction(V, twist), flags | COLLISION
-    n = put_joints(low, high, why_low, why_high, table, n)
+    whole = joints_kept(low, high, qd) and norms_kept(twist, s.twist, most, caps)
+    if whole and stops_clear(p, s, room, qd, twist, dt):
+        return 1.0, flags
     for i in range(6):
         now[i] = keep * s.twist[i]
     damped_inverse(J, C, now, hold)
-    flags |= fastest_along(s, J, table, n, (most, caps), (brake, hold), qd, twist)
-    if stop_clear(p, s, J, brake, room, qd, twist, dt):
-        flags |= COLLISION
-    return fraction(V, twist), flags
+    if not whole:
+        n = put_joints(low, high, why_low, why_high, table, n)
+        flags |= fastest_along(s, J, table, n, (most, caps), (brake, hold), qd, twist)
+        if stops_clear(p, s, room, qd, twist, dt):
+            return fraction(V, twist), flags
+    if not joints_kept(low, high, hold):
+        hold = brake
+    slow_until_clear(p, s, J, (brake, hold), room, qd, twist, dt)
+    return fraction(V, twist), flags | COLLISION

@@ -137,31 +137,40 @@ def hits(p, s, qd, least, way):
 
 
 @kernel
-def stop_clear(p, s, J, brake, room, qd, twist, dt):
-    """qd := as much of it, the rest braking, that the arm can always stop before it hits anything. Braking all joints
-    together keeps them on a straight line, which is looked at. Returns whether it acted."""
-    h = p.shapes
+def least_room(p, room):
+    return p.shapes.clearance + min(-STOP_SLACK, room - INSIDE)
+
+
+@kernel
+def stops_clear(p, s, room, qd, twist, dt):
+    """Whether the arm could stop before it hits anything. Braking all joints together keeps them on a straight line,
+    which is looked at."""
     way = dt + 0.5 * stopping_time(p, twist, qd)
-    if room > fastest(h, qd) * way:
-        return False
-    least = h.clearance + min(-STOP_SLACK, room - INSIDE)
-    if not hits(p, s, qd, least, way):
-        return False
+    return room > fastest(p.shapes, qd) * way or not hits(p, s, qd, least_room(p, room), way)
+
+
+@kernel
+def slow_until_clear(p, s, J, braking, room, qd, twist, dt):
+    """qd := as much of it, the rest braking, that the arm can stop before it hits anything. braking: brake, hold. The
+    joints on their line were clear one tick ago, but that bends the path of the tool: it is held on its own line, where
+    its norms are kept, unless that hits something."""
+    (brake, slower), trial, its = braking, vec6(), vec6()
+    twist_of(J, slower, its)
+    if not stops_clear(p, s, room, slower, its, dt):
+        slower = brake
     low, high = 0.0, 1.0
-    trial, its = vec6(), vec6()
     for _ in range(HALVINGS):
         t = 0.5 * (low + high)
         for i in range(6):
-            trial[i] = brake[i] + t * (qd[i] - brake[i])
+            trial[i] = slower[i] + t * (qd[i] - slower[i])
         twist_of(J, trial, its)
-        if hits(p, s, trial, least, dt + 0.5 * stopping_time(p, its, trial)):
-            high = t
-        else:
+        if stops_clear(p, s, room, trial, its, dt):
             low = t
+        else:
+            high = t
     for i in range(6):
-        qd[i] = brake[i] + low * (qd[i] - brake[i])
+        qd[i] = slower[i] + low * (qd[i] - slower[i])
     twist_of(J, qd, twist)
-    return True
 
 
 @kernel

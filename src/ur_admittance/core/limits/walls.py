@@ -27,11 +27,12 @@ def far_from_walls(p, s, J, time, places):
 
 
 @kernel
-def towards_wall(room, now, mean, a_dt, time, dt):
+def towards_wall(room, now, mean, least, time, dt):
     """Largest speed towards a wall. now: the present one; mean: its mean until the motion would stop, which differs
-    because the straight line of the joints is a curve of the tool. Outside, the tool need not come back by itself."""
+    because the straight line of the joints is a curve of the tool; least: what can be reached in one tick. Outside, the
+    tool need not come back by itself."""
     curved = max(stoppable_speed(room, mean, time, dt) - (mean - now), -NEAR_RATE * max(room, 0.0))
-    return max(min(stoppable_speed(room, now, time, dt), curved), now - a_dt)
+    return max(min(stoppable_speed(room, now, time, dt), curved), least)
 
 
 @kernel
@@ -46,13 +47,15 @@ def put_rows(p, s, J, now, time, places, table, n):
         axis[i] = 0.0
     forward(p.chain_rotation, p.chain_position, q, R, middle, J_middle)
     twist_of(J_middle, s.qd_command, mean)
-    a_dt = p.max_acceleration[0] * dt
+    a_dt = p.max_acceleration[0] * dt  # from the last twist: joints that turn the tool fast would carry it on faster
     for i in range(3):
         up = p.workspace_max[i] - max(places[0, i], places[1, i])
         down = min(places[0, i], places[1, i]) - p.workspace_min[i]
         axis[i] = 1.0
-        n = put_row(table, n, J, axis, towards_wall(up, now[i], mean[i], a_dt, time, dt), WORKSPACE)
+        least = min(now[i], s.twist[i]) - a_dt
+        n = put_row(table, n, J, axis, towards_wall(up, now[i], mean[i], least, time, dt), WORKSPACE)
         axis[i] = -1.0
-        n = put_row(table, n, J, axis, towards_wall(down, -now[i], -mean[i], a_dt, time, dt), WORKSPACE)
+        least = min(-now[i], -s.twist[i]) - a_dt
+        n = put_row(table, n, J, axis, towards_wall(down, -now[i], -mean[i], least, time, dt), WORKSPACE)
         axis[i] = 0.0
     return n
