@@ -58,12 +58,13 @@ def test_a_signal_that_is_lost_in_full_motion_stops_the_arm_and_it_goes_on_by_it
         scene.bring_up()
         scene.setup.wait_for(status="NOT_ENABLED", mode="active")
         stood = scene.setup.joint_state().position
-        scene.at_speed()
+        scene.push((0.0, 40.0, 0.0, 0.0, 0.0, 0.0))  # to the speed limit
+        time.sleep(1.0)
         assert max(abs(a - b) for a, b in zip(stood, scene.setup.joint_state().position, strict=True)) < 1e-3
         signal = Signal(client, source)
         try:
             scene.setup.wait_for(status="OK")
-            time.sleep(2.0)
+            time.sleep(1.0)
             since = time.monotonic()
             if loss == "silent":
                 signal.silence()
@@ -76,6 +77,7 @@ def test_a_signal_that_is_lost_in_full_motion_stops_the_arm_and_it_goes_on_by_it
             assert "held: " in scene.setup.state()["reason"]
             assert scene.client.life() == "active"
             if loss != "silent":
+                scene.push((0.0, -40.0, 0.0, 0.0, 0.0, 0.0))
                 signal.held = True
                 scene.setup.wait_for(status="OK", mode="active")
                 time.sleep(1.0)
