@@ -36,8 +36,7 @@ def button(tab):
 
 def rest_after(demo, lose, eventually):
     """Time [s] and distance [m] from `lose()` to standstill, in the middle of a fast push."""
-    for _ in range(2):  # to and fro, near home
-        PUSH["push"]["wrench"][1] *= -1
+    PUSH["push"]["wrench"][1] *= -1  # to and fro, near home
     demo.send(PUSH)
     eventually(lambda: np.linalg.norm(demo.command["twist"][:3]) > 0.2)
     demo.reader.position = demo.reader.head
@@ -57,7 +56,8 @@ def rest_after(demo, lose, eventually):
 def test_the_arm_moves_while_the_button_or_the_space_bar_is_held_and_no_longer(held, visit, eventually):
     tab = visit(held.url)
     tab.get_by_text("Active, but held").wait_for()
-    for press, let_go in ((tab.mouse.down, tab.mouse.up), (lambda: tab.keyboard.down(" "), lambda: tab.keyboard.up(" "))):
+    space = (lambda: tab.keyboard.down(" "), lambda: tab.keyboard.up(" "))
+    for press, let_go in ((tab.mouse.down, tab.mouse.up), space):
         button(tab)
         press()
         eventually(lambda: held.command["status"] == Status.OK)
@@ -79,10 +79,12 @@ def test_a_page_that_is_left_in_full_motion_has_let_go(held, visit, browser, eve
     button(tab)
     tab.mouse.down()
     eventually(lambda: held.command["status"] == Status.OK)
-    hide = "Object.defineProperty(document, 'hidden', {value: true}); document.dispatchEvent(new Event('visibilitychange'))"
+    hide = (
+        "Object.defineProperty(document, 'hidden', {value: true});document.dispatchEvent(new Event('visibilitychange'))"
+    )
     lose = {"let go": tab.mouse.up, "hidden": lambda: tab.evaluate(hide), "closed": tab.close}[way]
     seconds, metres = rest_after(held, lose, eventually)
-    print(f"page {way}: at rest after {1e3 * seconds:.0f} ms, {1e3 * metres:.1f} mm")
+    print(f"page {way}: at rest after {1e3 * seconds:.0f} ms, {1e3 * metres:.1f} mm")  # noqa: T201
     tab.context.close()
     assert seconds < 0.9
     assert held.command["status"] in HELD
@@ -98,7 +100,7 @@ def test_a_page_process_that_is_killed_has_let_go(held, browser, eventually, tmp
         tab.mouse.down()
         eventually(lambda: held.command["status"] == Status.OK)
         seconds, metres = rest_after(held, other.process.kill, eventually)
-        print(f"page process killed: at rest after {1e3 * seconds:.0f} ms, {1e3 * metres:.1f} mm")
+        print(f"page process killed: at rest after {1e3 * seconds:.0f} ms, {1e3 * metres:.1f} mm")  # noqa: T201
         tab.context.close()
     assert seconds < 0.9
     assert held.command["status"] == Status.ENABLE_SILENT

@@ -73,7 +73,7 @@ def held_by(kind):
 
 
 @pytest.mark.parametrize(
-    "kind, waits, status",
+    ("kind", "waits", "status"),
     [("let go", 0.0, "NOT_ENABLED"), ("silent", 0.2, "ENABLE_SILENT"), ("input", 0.0, "NOT_ENABLED")],
 )
 def test_a_signal_that_is_lost_in_full_motion_stops_the_arm_inside_its_limits(tmp_path, kind, waits, status):
@@ -83,7 +83,7 @@ def test_a_signal_that_is_lost_in_full_motion_stops_the_arm_inside_its_limits(tm
     before = log.seconds < LOST
     assert np.linalg.norm(command["twist"][before][-1, :3]) == pytest.approx(0.25, rel=0.01)
     time, distance = stop_of(log)
-    print(f"{kind}: at rest after {1e3 * time:.0f} ms, {1e3 * distance:.1f} mm")
+    print(f"{kind}: at rest after {1e3 * time:.0f} ms, {1e3 * distance:.1f} mm")  # noqa: T201
     assert waits <= time < waits + 0.18
     assert distance < 0.25 * (waits + 0.09)
     held = log.seconds > LOST + waits + 0.02
@@ -154,7 +154,7 @@ def test_an_arm_that_presses_holds_its_place_and_neither_lets_go_nor_leaps_when_
     held, later = (t > 4.2) & (t < 5.0), t > 5.0
     np.testing.assert_array_equal(log.ticks["command"]["qd"][held], 0.0)
     assert np.abs(force[held] - 15.0).max() < 1.0
-    print("force when it goes on", force[later].min(), force[later].max())
+    print("force when it goes on", force[later].min(), force[later].max())  # noqa: T201
     assert np.abs(force[later] - 15.0).max() < 1.5
 
 

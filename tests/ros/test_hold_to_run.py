@@ -49,7 +49,9 @@ class Signal:
 
 
 @pytest.mark.realtime
-@pytest.mark.parametrize("source, loss", [("bool:/enable", "silent"), ("joy:/enable:4", "let go"), ("tool:1", "off")])
+@pytest.mark.parametrize(
+    ("source", "loss"), [("bool:/enable", "silent"), ("joy:/enable:4", "let go"), ("tool:1", "off")]
+)
 def test_a_signal_that_is_lost_in_full_motion_stops_the_arm_and_it_goes_on_by_itself(client, source, loss):
     from ur_msgs.msg import IOStates  # noqa: F401
 
@@ -70,7 +72,7 @@ def test_a_signal_that_is_lost_in_full_motion_stops_the_arm_and_it_goes_on_by_it
                 signal.silence()
             signal.held = False
             seconds, metres = scene.standstill(since)
-            print(f"{source} {loss}: at rest after {1e3 * seconds:.0f} ms, {1e3 * metres:.1f} mm")
+            print(f"{source} {loss}: at rest after {1e3 * seconds:.0f} ms, {1e3 * metres:.1f} mm")  # noqa: T201
             waits = TIMEOUT if loss == "silent" else 0.04
             assert seconds < waits + 0.4
             scene.setup.wait_for(status="ENABLE_SILENT" if loss == "silent" else "NOT_ENABLED", mode="active")

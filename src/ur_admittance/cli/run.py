@@ -259,8 +259,8 @@ def ask(
             metavar="REQUEST",
             help="activate, activate_with_load (you know the force on the tool, the arm may yield to it), deactivate, "
             "stop, reset_fault, unlock, retreat, latch_reference, resume_stages, zero_ft_sensor, zero_free_tool (you "
-            "see that nothing touches the tool), enable (hold-to-run: held until Ctrl-C), or a new value of a parameter: "
-            "admittance.mass=4.",
+            "see that nothing touches the tool), enable (hold-to-run: held until Ctrl-C), or a new value of a "
+            "parameter: admittance.mass=4.",
         ),
     ],
     name: Annotated[str, typer.Option(help="Name of the controller; that of `demo` is demo.")] = DEFAULT_NAME,

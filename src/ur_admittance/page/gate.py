@@ -135,8 +135,8 @@ class Gate:
         stop: Callable[[], object],
         hold: Callable[[str], str],
     ) -> None:
-        """alive: whether the loop lives; stop: stops the arm; hold: the answer to a header X-Hold, empty: refused. Called
-        on the server's event loop: none may wait."""
+        """alive: whether the loop lives; stop: stops the arm; hold: the answer to a header X-Hold, empty: refused.
+        Called on the server's event loop: none may wait."""
         self.address = address
         self._alive, self._stop, self._hold = alive, stop, hold
         self._plain, self._packed = document, gzip.compress(document, 6)
@@ -273,9 +273,8 @@ class Clients:
         if self._key_of != self.holder:
             self.hold_key = ""  # until the next frame: who had control has lost it at once
         for client_id, (text, button, key) in self._bars.items():
-            mine = client_id == self.holder and self.hold_key
-            key.content = f'<span data-hold="{self.hold_key}"></span>' if mine else ""
             mine = client_id == self.holder
+            key.content = f'<span data-hold="{self.hold_key}"></span>' if mine and self.hold_key else ""
             text.content = (
                 HOLDING.format(others="one other is" if others == 1 else f"{others} others are") if mine else WATCHING
             )

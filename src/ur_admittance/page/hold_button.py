@@ -1,9 +1,9 @@
 """Hold-to-run on the page: the button that whoever has control holds, by pointer or space bar (addition.html).
 
-While it is held the browser asks for /hold again and again, each time after the answer to the time before. The answer is
-a number that the next request has to bring back within FRESH_S: a request that was held up on its way enables nothing,
-and a browser that is closed, hidden or out of reach has let go. The key is in the document of the client that has control,
-and in no other.
+While it is held the browser asks for /hold again and again, each time after the answer to the time before. The answer
+is a number that the next request has to bring back within FRESH_S: a request that was held up on its way enables
+nothing, and a browser that is closed, hidden or out of reach has let go. The key is in the document of the client that
+has control, and in no other.
 """
 
 import secrets
@@ -25,8 +25,8 @@ class HoldButton:
 
     def show(self, seen: Seen) -> None:
         """Offer the button where it is needed and would be obeyed."""
-        guiding = seen.parameters.guiding
-        needed = guiding.enable == "required" or (guiding.enable == "real_arms" and not seen.record["sample"]["simulated"])
+        guiding, simulated = seen.parameters.guiding, bool(seen.record["sample"]["simulated"])
+        needed = guiding.enable == "required" or (guiding.enable == "real_arms" and not simulated)
         self._clients.offer_hold(needed and guiding.source == "software")
 
     def answer(self, header: str) -> str:

@@ -190,8 +190,9 @@ def status_html(
         second = RESTLESS
     alarm = f'<div style="font-size:0.86em;color:#c92a2a">{escape(seen.warning)}</div>' if seen.warning else ""
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
+    colour = HELD_COLOUR if held else COLOURS[mode]
     return (
-        f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {HELD_COLOUR if held else COLOURS[mode]};'
+        f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {colour};'
         'background:rgba(128,128,128,.09);border-radius:6px;padding:7px 10px;line-height:1.4">'
         f'<div data-mode="{mode.name}" style="font-weight:600">{escape(first)}</div>'
         f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>{alarm}'

@@ -267,8 +267,8 @@ class Guiding(Group):
         "-",
         "software (page, calls, messages), digital:0-7, configurable:0-7, tool:0-1, bool:/TOPIC or joy:/TOPIC:BUTTON",
     )
-    # A page renews its signal every 50 ms, and radio pauses of 100 ms are common. Only a sender that has died is noticed
-    # so late, at 250 mm/s after 50 mm; one that lets go says so.
+    # A page renews its signal every 50 ms, and radio pauses of 100 ms are common. Only a sender that has died is
+    # noticed so late (at 250 mm/s after 50 mm); one that lets go says so.
     timeout: Moment = parameter(0.2, "s", "age at which the enabling signal counts as released")
 
 

@@ -174,8 +174,9 @@ class Teller:
     """Messages that want no answer, at once or not at all: a signal that came late would be worse than none."""
 
     def __init__(self, name: str = registry.DEFAULT_NAME) -> None:
-        self._socket, self._to = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM), str(
-            registry.shared_file(name, "mailbox")
+        self._socket, self._to = (
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
+            str(registry.shared_file(name, "mailbox")),
         )
 
     def tell(self, message: dict[str, Any]) -> None:

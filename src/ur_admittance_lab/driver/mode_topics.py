@@ -22,7 +22,6 @@ from ur_admittance.ros.node_run import answering
 from ur_admittance_lab.driver.beside import beside
 from ur_admittance_lab.driver.driver import Driver
 
-
 INPUTS = 18  # of a UR
 
 

@@ -14,7 +14,8 @@ from ur_admittance.core.records import Status
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 RUN = [sys.executable, "-m", "ur_admittance"]
-PATIENT = ["--set", "safety.joint_state_timeout=0.3", "--set", "safety.wrench_timeout=0.3", "--connection", "watchdog_hz=2"]
+PATIENT = ["--set", "safety.joint_state_timeout=0.3", "--set", "safety.wrench_timeout=0.3"]
+PATIENT += ["--connection", "watchdog_hz=2"]
 
 
 def rest_after(telemetry, lose):
@@ -53,7 +54,7 @@ def test_a_signal_that_is_lost_in_full_motion_stops_the_arm_and_it_goes_on_by_it
                     lose = lambda: emulator.tell("digital input 17 off")  # noqa: E731
                 until(lambda: np.linalg.norm(newest()["twist"][:3]) > 0.24)
                 seconds, metres = rest_after(telemetry, lose)
-                print(f"{source}: at rest after {1e3 * seconds:.0f} ms, {1e3 * metres:.1f} mm")
+                print(f"{source}: at rest after {1e3 * seconds:.0f} ms, {1e3 * metres:.1f} mm")  # noqa: T201
                 assert seconds < (0.2 if source == "software" else 0.0) + 0.4
                 assert newest()["status"] == (Status.ENABLE_SILENT if source == "software" else Status.NOT_ENABLED)
                 emulator.tell("push 0 -40 0 0 0 0")
