@@ -136,16 +136,22 @@ def robot_pose(controller):
     return np.array(controller.command["p_tcp"])
 
 
-def test_an_arm_that_presses_holds_its_place_and_neither_lets_go_nor_leaps_when_it_goes_on(tmp_path):
+@pytest.mark.parametrize("by", ["parameters", "reference"])
+def test_an_arm_that_presses_holds_its_place_and_neither_lets_go_nor_leaps_when_it_goes_on(tmp_path, by):
     z_only = [i == 2 for i in range(6)]
     pressing = {
         "admittance.force_axes": z_only, "admittance.enabled_axes": z_only,
-        "admittance.desired_wrench": [0.0, 0.0, 15.0, 0.0, 0.0, 0.0], "admittance.damping": [400.0] * 3 + [10.0] * 3,
+        "admittance.damping": [400.0] * 3 + [10.0] * 3,
     }  # fmt: skip
+    wanted = [0.0, 0.0, 15.0, 0.0, 0.0, 0.0]
+    if by == "parameters":
+        pressing["admittance.desired_wrench"] = wanted
 
     def each(t, controller, robot):
         if round(t / DT) % 25 == 0:
             controller.enable(t < 4.0 or t > 5.0)
+        if by == "reference":
+            controller.set_reference_wrench(wanted)
 
     floor = Environment.floor(10e3, gap=0.005)
     log = recorded(tmp_path / "run.mcap", 7.0, each, pressing, environment=floor)

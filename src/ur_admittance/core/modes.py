@@ -97,7 +97,7 @@ def hold_to_run(p, s, c, missing, load, measured):
         for a in range(0, 6, 3):
             rotate_back(R, c.wrench_tcp[a : a + 3], felt)
             for i in range(3):
-                wanted = p.desired_wrench[a + i]
+                wanted = p.desired_wrench[a + i] + s.led.wrench[a + i]
                 if p.force_axes[a + i] != 0.0:
                     s.desired_wrench[a + i] = clip(felt[i], min(wanted, 0.0), max(wanted, 0.0))
 
