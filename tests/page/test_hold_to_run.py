@@ -53,6 +53,7 @@ def rest_after(demo, lose, eventually):
     return 1e-9 * (since["loop"]["time_ns"][last] - lost_ns), float(np.linalg.norm(p[last] - p[0]))
 
 
+@pytest.mark.realtime
 def test_the_arm_moves_while_the_button_or_the_space_bar_is_held_and_no_longer(held, visit, eventually):
     tab = visit(held.url)
     tab.get_by_text("Active, but held").wait_for()

@@ -1,7 +1,7 @@
 """0  Hold-to-run: an active arm yields and follows references only while somebody holds the enabling signal.
 
     released, or older than enable_timeout  ->  brake inside the limits, then hold (motion/stopping.py)
-    pressed, and the arm has come to rest   ->  go on as after an activation (modes.py, resume)
+    pressed, and the arm has come to rest   ->  go on as after an activation (modes.py, hold_to_run)
 
 The mode stays ACTIVE: nobody has to activate again; the status says that the arm is held, and why. What watches an
 active arm (forces, whether it follows) watches a held one too. The signal is a digital input of the robot, or what a
