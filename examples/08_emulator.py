@@ -4,7 +4,8 @@ import ur_admittance as ua
 from ur_admittance_lab.emulator.emulator_process import EmulatorProcess
 
 model = ua.robot_model("ur5e")
-controller = ua.AdmittanceController(model, ua.preset("hand_guiding"))
+parameters = ua.preset("hand_guiding").changed({"guiding.enable": "none"})  # a real arm: hold a button while it moves
+controller = ua.AdmittanceController(model, parameters)
 controller.configure(print)  # may compile on the first run: better before the robot waits for commands
 with EmulatorProcess() as emulator, ua.RtdeRobot(emulator.host, model) as robot:  # a real arm: its address
     print(*robot.info.sentences, sep="\n")

@@ -15,6 +15,7 @@ with ua.Recorder("mine.mcap", model="ur5e", rate=500) as recorder:  # realtime=T
     for cycle in range(1000):
         sample["dt"] = 0.002
         sample["wrench"] = [0.0, 0.0, 12.0 if cycle > 250 else 0.0, 0.0, 0.0, 0.0]  # your sensor
+        controller.enable()  # hold-to-run: in each cycle in which your button is held
         controller.update()
         recorder.add(controller)
         sample["q"], sample["qd"] = command["q"], command["qd"]  # an arm that does at once what it is told

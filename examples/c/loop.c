@@ -21,6 +21,7 @@ int main(int count, char **words) {
     const double home[6] = {0.0, -HALF_PI, HALF_PI, -HALF_PI, -HALF_PI, 0.0};
     memcpy(sample.q, home, sizeof home);
     sample.request = UR_REQUEST_ACTIVATE;
+    sample.simulated = 1; /* a real arm: 0, and hand_guiding needs sample.enable, with a new sample.enable_id each time */
     for (int cycle = 0; cycle < 1000; cycle++) {
         sample.dt = 0.002;
         sample.stamp_ns += 2000000;

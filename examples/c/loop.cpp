@@ -23,6 +23,7 @@ int main(int count, char **words) {
     const double home[] = {0.0, -half_pi, half_pi, -half_pi, -half_pi, 0.0};
     std::copy_n(home, 6, c->sample.q);
     c->sample.request = UR_REQUEST_ACTIVATE;
+    c->sample.simulated = 1;  // a real arm: 0, and hand_guiding needs sample.enable, with a new enable_id each time
     for (int cycle = 0; cycle < 1000; cycle++) {
         c->sample.dt = 0.002;
         c->sample.stamp_ns += 2000000;

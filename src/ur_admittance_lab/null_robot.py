@@ -45,6 +45,7 @@ class NullRobot(Robot):
         fields.dt[0] = self.period
         fields.stamp_ns[0] += self._period_ns
         fields.external_status[0] = self.external_status
+        fields.simulated[0] = 1
 
     def write(self, command: Record) -> NDArray[np.float64]:
         if command is not self._command:

@@ -177,6 +177,7 @@ def test_a_broken_state_is_forgotten_as_a_whole(ideal_arm):
     arm.state["R_ref"] -= np.eye(3)
     started = ("q_command", "weakest_direction", "singular_vectors", "wrench_filtered", "evidence")  # by this sample
     started += ("period", "last_acceleration", "trail")  # what is outside its count does not matter
+    started += ("enable_age",)  # a signal does not become a new one
     fresh = leaves(ideal_arm().state)
     for name, field in fields.items():
         if name.startswith("sent."):  # part of the motion, and checked where it is used

@@ -73,7 +73,7 @@ def lines_of_python():
     p, s, u, c = new(PARAMS), new(STATE), new(SAMPLE), new(COMMAND)
     fill(p[0], ua.preset("hand_guiding"), ua.robot_model("ur5e"))
     u["q"] = [0.0, -math.pi / 2, math.pi / 2, -math.pi / 2, -math.pi / 2, 0.0]
-    u["request"] = Request.ACTIVATE
+    u["request"], u["simulated"] = Request.ACTIVATE, 1
     lines = []
     for cycle in range(1000):
         u["dt"] = 0.002

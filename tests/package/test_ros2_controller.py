@@ -100,6 +100,14 @@ def test_an_arm_under_an_unexplained_load_stays_where_it_is(arm):
     assert not cycles["sample"]["request"][510:].any()  # asked for a second, not for ever
 
 
+def test_parameters_that_need_an_enabling_signal_are_refused(built, tmp_path):
+    file = tmp_path / "held.bin"
+    file.write_bytes(parameters(**{"guiding.enable": "real_arms"}).tobytes() + digest().encode())
+    done = subprocess.run([built("compliant_arm.cpp"), file, "position"], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert "guiding.enable needs an enabling signal, which this controller does not read" in done.stderr
+
+
 def test_a_leader_that_falls_silent_has_let_go_after_a_tenth_of_a_second(arm):
     led = "comply run 300 " + "twist 0.05 run 1 " * 300
     silent, gone = (arm(f"{led}{word} run 300")["command"]["twist"][600:, 1] for word in ("", "let_go"))

@@ -208,6 +208,9 @@ def test_presets_hold_every_value_of_their_task():
     assert (hand.admittance.min_motion_threshold, hand.admittance.filter_coefficient) == (2.0, 0.2)
     assert hand.admittance.drift_reset_threshold == 0.0005
     assert (hand.max_linear_velocity, hand.max_angular_velocity) == (0.2, 0.5)
+    reduced = preset("hand_guiding_reduced")
+    assert (hand.guiding.enable, reduced.guiding.enable) == ("real_arms", "required")
+    assert (reduced.admittance, reduced.max_linear_velocity) == (hand.admittance, 0.25)
     surface = preset("surface_following")
     assert surface.admittance.mass == (3.0, 3.0, 3.0, 0.3, 0.3, 0.3)
     assert surface.admittance.stiffness == (0.0,) * 6  # a force, no spring: the first values bounced

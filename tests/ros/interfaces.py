@@ -31,6 +31,15 @@ DEFINITIONS = {
             "uint8 SYSTEM_THREE_POSITION_ENABLING_STOP=13\nuint8 mode\n"
         ),
     },
+    # ur_msgs 2.3.0
+    "ur_msgs": {
+        "msg/Digital.msg": "uint8 pin\nbool state\n",
+        "msg/Analog.msg": "uint8 CURRENT=0\nuint8 VOLTAGE=1\nuint8 pin\nuint8 domain\nfloat32 state\n",
+        "msg/IOStates.msg": (
+            "Digital[] digital_in_states\nDigital[] digital_out_states\nDigital[] flag_states\n"
+            "Analog[] analog_in_states\nAnalog[] analog_out_states\n"
+        ),
+    },
     # controller_manager_msgs of ros2_control 4.46.0
     "controller_manager_msgs": {
         "msg/ChainConnection.msg": "string name\nstring[] reference_interfaces\n",

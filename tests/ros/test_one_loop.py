@@ -141,6 +141,7 @@ def test_run_with_robot_ros_makes_the_arm_compliant_and_ends_with_a_report(proce
     setup = setup_of(processes)
     path = tmp_path / "run.mcap"
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "ros", "--yes", "--name", NAME]
+    command += ["--set", "guiding.enable=none"]
     command += ["--set", "safety.wrench_timeout=0.4", "--set", "safety.joint_state_timeout=0.4"]
     process = processes.start_command([*command, "--duration", "4", "--log", str(path)], "run")
     setup.wait_for(life="active", mode="active", timeout=90.0)
@@ -163,6 +164,7 @@ def test_a_loop_that_fails_under_run_is_told_and_is_an_exit_code(processes, setu
     processes.start("sim_node")
     setup = setup_of(processes)
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", "ros", "--yes", "--name", NAME]
+    command += ["--set", "guiding.enable=none"]
     command += ["--duration", "4", "--set", "safety.wrench_timeout=0.4", "--set", "safety.joint_state_timeout=0.4"]
     command += ["--stage", "stage_that_fails:Fails"]
     process = processes.start_command(command, "run", {"PYTHONPATH": str(tmp_path)})

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from ur_admittance.params import Parameters
     from ur_admittance.runtime.report import LoopReport
 
+RENEW_S = 0.05  # an enabling signal, well within guiding.timeout
 PATIENCE_S = 10.0  # a loop that runs answers within a cycle; a reset may have to connect to the robot first
 
 
@@ -113,7 +115,7 @@ def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
         "activate": work.active,
         "accept": accepted,
         "stages": stages,
-        "beside": lambda: _watchers(work, _what_runs(subject, work, alone)),
+        "beside": lambda: _watchers(work, _what_runs(subject, work, parameters, alone)),
         "say": typer.echo,
     }
     if robot == "sim":
@@ -196,7 +198,8 @@ def _check_report(file: Path, robot: str) -> None:
 
 
 def _ask_first(arm: str, parameters: "Parameters", measure: bool, alone: str) -> None:
-    typer.echo(f"{arm} will follow every force on its tool, up to {parameters.max_linear_velocity:g} m/s.")
+    held = _held_by(parameters, simulated=False)
+    typer.echo(f"{arm} will follow every force on its tool{held}, up to {parameters.max_linear_velocity:g} m/s.")
     if alone:
         typer.echo(f"IT MOVES BY ITSELF: {alone}.")
     if measure:
@@ -213,13 +216,22 @@ def _run_ros(parameters: "Parameters", work: Work, link: dict[str, Any]) -> int:
     return run_ros(parameters, typer.echo, **options)
 
 
-def _what_runs(subject: Subject, work: Work, own: str) -> str:
+def _held_by(parameters: "Parameters", simulated: bool) -> str:
+    """Hold-to-run in words; empty: the arm moves whenever it is active."""
+    guiding = parameters.guiding
+    if guiding.enable == "none" or (simulated and guiding.enable == "real_arms"):
+        return ""
+    by = "the button of the page, or `ur-admittance ask enable`" if guiding.source == "software" else guiding.source
+    return f" while its enabling signal is held ({by}; guiding.enable)"
+
+
+def _what_runs(subject: Subject, work: Work, parameters: "Parameters", own: str) -> str:
     simulated, active = subject.robot == "sim", work.active
     arm = f"The simulated {subject.model}" if simulated else f"The arm at {subject.robot}"
-    does = "holds still until it is asked to activate"
+    does, held = "holds still until it is asked to activate", _held_by(parameters, simulated)
     if active:
         first = "" if simulated else "is watched at rest for half a second, then "
-        does = f"{first}yields to every force on its tool{' now' if simulated else ''}"
+        does = f"{first}yields to every force on its tool{' now' if simulated and not held else held}"
     alone = "; nothing pushes it, --dashboard shows it in the browser" if simulated and not work.dashboard else ""
     itself = f" {'It moves by itself' if active else 'Active, it moves by itself'}: {own}." if own else ""
     return f"{arm} {does}{alone}.{itself} Ctrl-C slows it down and ends."
@@ -247,7 +259,8 @@ def ask(
             metavar="REQUEST",
             help="activate, activate_with_load (you know the force on the tool, the arm may yield to it), deactivate, "
             "stop, reset_fault, unlock, retreat, latch_reference, resume_stages, zero_ft_sensor, zero_free_tool (you "
-            "see that nothing touches the tool), or a new value of a parameter: admittance.mass=4.",
+            "see that nothing touches the tool), enable (hold-to-run: held until Ctrl-C), or a new value of a "
+            "parameter: admittance.mass=4.",
         ),
     ],
     name: Annotated[str, typer.Option(help="Name of the controller; that of `demo` is demo.")] = DEFAULT_NAME,
@@ -255,11 +268,32 @@ def ask(
     """Ask a running controller for something: that of `run`, `demo` or ROS 2. Its answer says what is in the way."""
     from ur_admittance.runtime.mailbox import send
 
+    if request == "enable":
+        _hold(name)
+        return
     message = {"set": as_json(assignments([request]), request)} if "=" in request else {"request": request}
     answer = send(message, name, timeout=PATIENCE_S)
     if not answer.accepted:
         raise LifecycleError(answer.text)
     typer.echo(answer.text)
+
+
+def _hold(name: str) -> None:
+    """The enabling signal, until Ctrl-C; whatever else ends this program lets go of it after guiding.timeout."""
+    from ur_admittance.runtime.mailbox import send
+
+    def enable(held: bool) -> None:
+        answer = send({"enable": held}, name)
+        if not answer.accepted:
+            raise LifecycleError(answer.text)
+
+    enable(True)
+    typer.echo("Held; Ctrl-C lets go.")
+    with contextlib.suppress(KeyboardInterrupt):
+        while True:
+            time.sleep(RENEW_S)
+            enable(True)
+    enable(False)
 
 
 def as_json(value: Any, request: str) -> Any:

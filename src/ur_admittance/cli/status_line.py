@@ -17,6 +17,7 @@ from rich.text import Text
 
 from ur_admittance.analysis.stability import margin_of_record
 from ur_admittance.control.recovery import CLAMPED
+from ur_admittance.core.enabling import HELD
 from ur_admittance.core.faults import ENDED_BY_RESET, remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
@@ -64,7 +65,8 @@ def lines(reader: TelemetryReader) -> Text:
     acting = [str(limit.name).lower().replace("_", " ") for limit in Limit if limit and limit & flags]
     touching = int(np.count_nonzero(command["contact"]))
     text = Text()
-    text.append(f" {mode.name.lower():9}", style=f"bold {COLOURS[mode]}")
+    held = mode == Mode.ACTIVE and int(command["status"]) in HELD
+    text.append(f" {mode.name.lower():9}", style=f"bold {'yellow' if held else COLOURS[mode]}")
     led = LEADERS[Leader(int(last["loop"]["leader"]))] if mode == Mode.ACTIVE else ""
     text.append(f" {reader.reason()}{f'; {led}' if led else ''}\n")
     params = reader.params(int(last["loop"]["params_revision"]))

@@ -337,6 +337,11 @@ class AdmittanceController:
             check_near(p, R, self.command, self.parameters.safety)
         self.references.set_pose(p, R, self._latest)
 
+    def enable(self, held: bool = True) -> None:
+        """Hold-to-run (guiding.enable): the enabling signal is held now, or was let go. A held one has to be renewed
+        within guiding.timeout, or the arm brakes and is held; pressed again, it goes on."""
+        self.references.set_enable(held)
+
     def resume_stages(self) -> None:
         """After a reference from outside: the stages in front lead again, from where they were."""
         self.references.resume_stages()

@@ -17,7 +17,8 @@ from ur_admittance.params.parameters import at_probe
 from ur_admittance.params.schema import Safety, Second
 
 FIXED_WHILE_CONFIGURED = (
-    "joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source", "sensor.driver", "second.source"
+    "joints", "base_link", "tip_link", "ft_frame", "control_rate", "sensor.source", "sensor.driver", "second.source",
+    "guiding.source",
 )  # fmt: skip
 FIXED_WHILE_ACTIVE = (  # nobody remounts a moving arm
     "gravity", "sensor.sign", "sensor.rotation", "sensor.position",

@@ -48,6 +48,7 @@ class References:
         self._renewed = 0  # how often
         self._twist_id, self._twist_valid_for = scalar(sample, "twist_id"), scalar(sample, "twist_valid_for")
         self._wrench_id, self._wrench_valid_for = scalar(sample, "wrench_id"), scalar(sample, "wrench_valid_for")
+        self._enable, self._enable_id = scalar(sample, "enable"), scalar(sample, "enable_id")
         self._led = led = scalar(state, "led")
         self._twist_left, self._wrench_left = led["twist_left"], led["wrench_left"]
 
@@ -64,6 +65,10 @@ class References:
         self._wrench[:] = finite(wrench, (6,), "reference wrench")
         self._renewed += 1
         self._wrench_id[0], self._wrench_valid_for[0] = self._renewed, valid_for
+
+    def set_enable(self, held: bool) -> None:
+        self._renewed += 1
+        self._enable[0], self._enable_id[0] = held, self._renewed
 
     def set_pose(self, position: NDArray[np.float64], rotation: NDArray[np.float64], params: np.void) -> None:
         """Both as `checked_pose` returns them, of the TCP of params (PARAMS)."""

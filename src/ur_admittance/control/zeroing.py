@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.control.kernels import without_weight
+from ur_admittance.core.enabling import HELD
 from ur_admittance.core.records import AT_REST, Frame, Mode
 from ur_admittance.errors import CalibrationError, Unconfirmed
 
@@ -132,7 +133,7 @@ class ZeroWatch:
         if unrest:
             self.monitor.skip(self._period)
         else:
-            held = bool(command["limits"] or command["contact"].any())
+            held = bool(command["limits"] or command["contact"].any() or command["status"] in HELD)
             self.monitor.take(reading, R_base_sensor, params[0], self._period, active, held)
         return True
 

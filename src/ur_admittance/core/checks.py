@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from ur_admittance.core.kernel import from_here, kernel
-from ur_admittance.core.records import STATE_FLOATS, TRAIL, Mode, Status
+from ur_admittance.core.records import DIGITAL_INPUTS, STATE_FLOATS, TRAIL, Mode, Status
 
 ACTIVE, FAULT = int(Mode.ACTIVE), int(Mode.FAULT)
 OK, BAD_PERIOD, NOT_FINITE = int(Status.OK), int(Status.BAD_PERIOD), int(Status.NOT_FINITE)
@@ -86,6 +86,8 @@ def check_params(p):
     if not (p.response_time < ABSURD and p.loop_delay < ABSURD and p.contact_ratio > 0.0 and p.normal_time >= 0.0):
         return False
     if not p.contact_friction >= 0.0:
+        return False
+    if not -1 <= p.enable_input < DIGITAL_INPUTS:
         return False
     if not (p.deadband_force >= 0.0 and p.deadband_torque >= 0.0 and p.drift_reset_threshold >= 0.0):
         return False

@@ -40,6 +40,8 @@ SENTENCES = {
     Status.UNEXPLAINED_TORQUE: "at rest the tool reads {0:.2f} Nm that nothing explains (allowed: {1:.2f} Nm)",
     Status.STEADY_FORCE: "the arm followed a force that is steadier than any hand (safety.steady_force_time); does "
     "anybody push it, or is the tool's weight or the zero wrong?",
+    Status.NOT_ENABLED: "held: nobody holds the enabling signal (guiding.source)",
+    Status.ENABLE_SILENT: "held: the enabling signal was not renewed within {0ms:.0f} ms (guiding.timeout)",
     Status.SENSORS_DISAGREE: "the two force sensors disagree (second.tolerance), and nothing says which one is wrong",
     Status.RETREAT_ENDED: "the retreat ended with force or torque at {0:.0%} of its safety limit (wanted: {1:.0%})",
 }
@@ -84,6 +86,8 @@ REMEDIES = {
     Status.UNEXPLAINED_TORQUE: UNEXPLAINED,
     Status.STEADY_FORCE: "Correct the payload or the tool's weight, or zero the sensor with the tool free; then reset "
     "the fault.",
+    Status.NOT_ENABLED: "Hold the enabling signal; the arm then goes on by itself.",
+    Status.ENABLE_SILENT: "Look whether its sender still runs, then hold it again; the arm goes on by itself.",
     Status.RETREAT_ENDED: "Ask again, or free the tool by hand, then reset the fault.",
 }
 

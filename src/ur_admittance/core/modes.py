@@ -2,11 +2,14 @@
 
 from ur_admittance.core.checks import ACTIVE, FAULT, NOTHING, OK
 from ur_admittance.core.contact.stabilise import forget_contact
-from ur_admittance.core.kernel import kernel
+from ur_admittance.core.enabling import has_rested
+from ur_admittance.core.kernel import kernel, mat3, vec3
+from ur_admittance.core.law.control_axes import control_axes
 from ur_admittance.core.law.twist import latch
 from ur_admittance.core.memory import stands_still, start_at_arm
 from ur_admittance.core.motion.following import SLACK
 from ur_admittance.core.records import Mode, Request, Status
+from ur_admittance.core.spatial import clip, rotate_back
 
 INACTIVE, STOPPING = int(Mode.INACTIVE), int(Mode.STOPPING)
 ACTIVATE, DEACTIVATE = int(Request.ACTIVATE), int(Request.DEACTIVATE)
@@ -53,6 +56,53 @@ def start_unchanged(p, s):
 
 
 @kernel
+def begin(p, s, load):
+    """From rest: what is felt, wanted and remembered starts anew; the ramps do."""
+    s.revision = p.revision - 1  # start the ramps
+    s.stiffness[:] = 0.0
+    s.mass[:] = p.mass
+    s.damping[:] = p.damping
+    s.desired_wrench[:] = 0.0
+    s.rate[:] = 0.0
+    start_unchanged(p, s)
+    s.velocity_bias[:] = 0.0
+    s.lag[:] = 0.0
+    s.travel = 0.0
+    s.waiting_time = 0.0
+    s.unexplained[:] = 0.0
+    forget_contact(p, s.contact)
+    s.quiet_time = 0.0
+    s.pressed[0] = load[0] if s.recovered != 0 else 0.0
+    s.pressed[1] = load[1] if s.recovered != 0 else 0.0
+
+
+@kernel
+def hold_to_run(p, s, c, missing, load, measured):
+    """An active arm is held while the enabling signal is missing, and goes on when it is there again. What presses on
+    the tool then is felt slowly. A force axis that presses begins with that force, so that it neither lets go nor
+    leaps; the desired wrench goes on from there at its slew rate. A target pose is still one."""
+    if missing.status != OK:
+        s.held = 1
+        set_status(s, missing)
+    elif s.held != 0 and has_rested(s):
+        s.held, s.recovered = 0, 1
+        set_status(s, NOTHING)
+        normal = vec3()
+        normal[:] = s.contact.normal
+        begin(p, s, load)
+        s.contact.normal[:] = normal
+        latch(s, measured)
+        R, felt = mat3(), vec3()
+        control_axes(p, s, R)
+        for a in range(0, 6, 3):
+            rotate_back(R, c.wrench_tcp[a : a + 3], felt)
+            for i in range(3):
+                wanted = p.desired_wrench[a + i] + s.led.wrench[a + i]
+                if p.force_axes[a + i] != 0.0:
+                    s.desired_wrench[a + i] = clip(felt[i], min(wanted, 0.0), max(wanted, 0.0))
+
+
+@kernel
 def change_mode(p, s, u, found, load, measured):
     """Faults first, then requests. A fault stays until it is reset, which needs standstill and a valid sample.
     load: force and torque on the tool now [N, Nm]."""
@@ -74,24 +124,10 @@ def change_mode(p, s, u, found, load, measured):
         if u.request & ACTIVATE and (status == OK or accepted):
             s.mode = ACTIVE
             set_status(s, NOTHING)
-            s.revision = p.revision - 1  # start the ramps
-            s.stiffness[:] = 0.0
-            s.mass[:] = p.mass
-            s.damping[:] = p.damping
-            s.desired_wrench[:] = 0.0
-            s.rate[:] = 0.0
-            start_unchanged(p, s)
-            s.velocity_bias[:] = 0.0
-            s.lag[:] = 0.0
-            s.travel = 0.0
-            s.waiting_time = 0.0
-            s.unexplained[:] = 0.0
-            forget_contact(p, s.contact)
-            s.quiet_time = 0.0
             if u.request & RAMP_LOAD:
                 s.recovered = 1
-            s.pressed[0] = load[0] if s.recovered != 0 else 0.0
-            s.pressed[1] = load[1] if s.recovered != 0 else 0.0
+            begin(p, s, load)
+            s.held = 0
             s.target_id = u.target_id
             s.target_active = 0
             latch(s, measured)

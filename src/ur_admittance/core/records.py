@@ -29,6 +29,7 @@ I = np.int64  # noqa: E741  (one letter per column keeps the tables readable)
 
 TRAIL = 32  # places on the way back that are remembered
 REGIONS = 3  # boxes of the workspace with their own damping and speed
+DIGITAL_INPUTS = 18  # of a UR: 8 standard, 8 configurable, 2 of the tool
 STANDSTILL = 1e-9  # [rad/s] commanded joints that are slower have stopped
 AT_REST = 0.01  # [rad/s] measured joints that are slower stand still: above the noise of encoders
 STOPPED = 1e-3  # [rad/s] measured joints that are slower have come to their stop
@@ -91,6 +92,8 @@ class Status(IntEnum):
     UNEXPLAINED_FORCE = 27  # at rest: keeps the arm inactive
     UNEXPLAINED_TORQUE = 28
     STEADY_FORCE = 29  # followed for longer than any hand is that steady
+    NOT_ENABLED = 30  # while ACTIVE, and no fault: the arm is held until somebody presses: enabling.py
+    ENABLE_SILENT = 31  # the same: the enabling signal was not renewed in time
 
 
 class Limit(IntFlag):
@@ -116,6 +119,14 @@ class Frame(IntEnum):
     TCP = 1  # those of the reference pose, never of the measured pose
     TASK = 2  # fixed axes given by R_base_task
     NORMAL = 3  # those of R_base_task, tilted so that z is the estimated normal of the surface that is touched
+
+
+class Enable(IntEnum):
+    """Whether an active arm moves only while an enabling signal is held."""
+
+    NONE = 0
+    REQUIRED = 1
+    REAL_ARMS = 2  # required, unless the arm says that it is simulated
 
 
 class Integrator(IntEnum):
@@ -202,6 +213,10 @@ PARAMS = np.dtype(
         ("wrench_timeout", F),  # [s]
         ("steady_force_time", F),  # for which a hand is never as steady as a sensor [s]: control/zeroing.py
         ("period", F),  # that the times above were made for, between two ticks [s]
+        # hold-to-run: enabling.py
+        ("enable_needed", I),  # Enable
+        ("enable_input", I),  # digital input of the robot that enables, -1: a program's signal does
+        ("enable_timeout", F),  # after which an older signal counts as released [s]
     ],
     align=True,
 )
@@ -232,6 +247,12 @@ SAMPLE = np.dtype(
         ("target_id", I),  # a new number sends the reference to the target pose, 0: none
         ("target_position", F, 3),  # [m]
         ("target_rotation", F, (3, 3)),  # R_base_tcp
+        # hold-to-run: enabling.py
+        ("simulated", I),  # 1: nothing real moves
+        ("digital_in", I),  # inputs of the robot, bit by bit: 8 standard, 8 configurable, 2 of the tool
+        ("digital_age", F),  # [s]
+        ("enable", I),  # 1: a program says that the enabling signal is held
+        ("enable_id", I),  # a new number: it has just said so, 0: never
     ],
     align=True,
 )
@@ -258,6 +279,9 @@ STATE = np.dtype(
         ("trail_newest", I),  # index of the last one
         ("trail", F, (TRAIL, 6)),  # the way the command came [rad]
         ("sent", SENT),  # the last command that was sent: motion/drive_record.py
+        ("held", I),  # 1: active, but held until the enabling signal comes: enabling.py
+        ("enable_id", I),  # the last one seen in a sample
+        ("enable_age", F),  # of a program's enabling signal [s]
         ("reading", F, 6),  # of this cycle: of the force sensor, or of both; raw, frame of the first [N, Nm]
         ("reading_age", F),  # [s]
         ("fusion", FUSION),  # of two force sensors: wrench/fusion_record.py

@@ -1,6 +1,7 @@
 """READ FIRST. One cycle of the controller, 500 times a second.
 
     0 references that were not renewed end         law/led.py
+      hold-to-run: the enabling signal             enabling.py
       one reading, of one force sensor or of two   wrench/fusion.py
       check the sample                             checks.py, memory.py
       parameters that have changed take over       adopt.py
@@ -17,7 +18,7 @@
       the reference keeps its line                 limits/line.py
     4 joint speeds that keep every limit           limits/choose.py, limits/singular.py, limits/quadratic.py
     5 what could not be realised goes back into the law; joints are integrated from the last command
-    or, in every mode but ACTIVE, brake and hold   motion/stopping.py
+    or, held or in every mode but ACTIVE, brake    motion/stopping.py
       on request, back out of a contact            motion/retreat.py
     The command waits for an arm that does not follow it (motion/following.py).
     6 what is sent: near the arm, near the last    motion/sending.py
@@ -47,6 +48,7 @@ from ur_admittance.core.checks import (
 )
 from ur_admittance.core.contact.stabilise import explain_hit
 from ur_admittance.core.contact.surface import estimate_normal
+from ur_admittance.core.enabling import watch_signal
 from ur_admittance.core.kernel import kernel, mat3, mat6, vec3, vec6
 from ur_admittance.core.law.control_axes import NORMAL
 from ur_admittance.core.law.led import take_references
@@ -59,7 +61,7 @@ from ur_admittance.core.limits.obstacles import SHOWN, forget_near, nearest_pair
 from ur_admittance.core.limits.reach import SINGULARITY
 from ur_admittance.core.limits.singular import SINGULAR, damped_factor, smallest_singular_value
 from ur_admittance.core.memory import forget_all_but_motion, stands_still, start
-from ur_admittance.core.modes import ACTIVATE, INACTIVE, change_mode, enter_fault
+from ur_admittance.core.modes import ACTIVATE, INACTIVE, change_mode, enter_fault, hold_to_run
 from ur_admittance.core.motion.following import (
     follows,
     forgive_drift,
@@ -94,7 +96,7 @@ def tick(p, s, u, c):
     if not check_state(s):
         forget_all_but_motion(s, c)
         enter_fault(s, Finding(INTERNAL_ERROR, 0.0, 0.0))
-    take_references(s, u)
+    missing = watch_signal(p, s, u, take_references(s, u))
     found = check_sample(p, s, u, take_reading(p, s, u))
     trusted = check_params(p)
     if not trusted:
@@ -138,6 +140,8 @@ def tick(p, s, u, c):
         s.rest_time, s.rest_doubt = 0.0, OK  # what the tool reads now is not known
     was_active = s.mode == ACTIVE
     change_mode(p, s, u, found, load, measured)
+    if s.mode == ACTIVE:
+        hold_to_run(p, s, c, missing, load, measured)
     if was_active and found.status == OVER_FORCE:
         explain_hit(p, s, dt)
     if s.mode == FAULT:
@@ -154,13 +158,14 @@ def tick(p, s, u, c):
     if not usable:  # no wrench to trust
         c.wrench_sensor[:] = 0.0
         c.wrench_tcp[:] = 0.0
-    if s.mode == ACTIVE:
+    yields = s.mode == ACTIVE and s.held == 0
+    if yields:
         found = comply(p, s, u, c, measured, J, dt)
         if found.status != OK:
             enter_fault(s, found)
         elif u.speed_driven != 0:
             forgive_drift(s, u, dt)
-    if s.mode != ACTIVE:
+    if s.mode != ACTIVE or not yields:
         forget_near(s)
         s.unexplained[:] = 0.0
         retreat_or_stop(p, s, J, trusted, dt)

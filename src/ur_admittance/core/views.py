@@ -37,3 +37,6 @@ class SampleFields:
         self.second_wrench, self.second_age = vector(sample, "second_wrench"), scalar(sample, "second_age")
         self.second_read = scalar(sample, "second_read")
         self.drive = scalar(sample, "drive")
+        self.simulated = scalar(sample, "simulated")
+        self.digital_in, self.digital_age = scalar(sample, "digital_in"), scalar(sample, "digital_age")
+        self.enable, self.enable_id = scalar(sample, "enable"), scalar(sample, "enable_id")

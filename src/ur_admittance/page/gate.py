@@ -10,6 +10,7 @@ and then from memory. No path of a request ever reaches the file system.
     /         the page
     /pulse    whether the control loop lives, for the watch over the connection
     /stop     stops the arm; only with a header that no foreign page can send (X-Stop)
+    /hold     the enabling button is held, or let go (X-Hold; hold_button.py)
 """
 
 import contextlib
@@ -127,11 +128,17 @@ def listen(host: str, port: int | None) -> socket.socket:
 
 class Gate:
     def __init__(
-        self, address: Address, document: bytes, alive: Callable[[], bool], stop: Callable[[], object]
+        self,
+        address: Address,
+        document: bytes,
+        alive: Callable[[], bool],
+        stop: Callable[[], object],
+        hold: Callable[[str], str],
     ) -> None:
-        """alive: whether the loop lives; stop: stops the arm. Called on the server's event loop: neither may wait."""
+        """alive: whether the loop lives; stop: stops the arm; hold: the answer to a header X-Hold, empty: refused.
+        Called on the server's event loop: none may wait."""
         self.address = address
-        self._alive, self._stop = alive, stop
+        self._alive, self._stop, self._hold = alive, stop, hold
         self._plain, self._packed = document, gzip.compress(document, 6)
         self._cookie = f"ur_admittance_{address.port}"  # cookies are shared by all ports of a host
 
@@ -148,6 +155,10 @@ class Gate:
         if path == "/stop" and request.headers.get("X-Stop"):
             self._stop()
             return _answer(http.HTTPStatus.OK, b"stop requested\n", {})
+        if path == "/hold":
+            answer = self._hold(request.headers.get("X-Hold", ""))
+            status = http.HTTPStatus.OK if answer else http.HTTPStatus.FORBIDDEN
+            return _answer(status, answer.encode(), {})
         if path != "/":
             return _answer(http.HTTPStatus.NOT_FOUND, b"there is only the page itself\n", {})
         packed = "gzip" in request.headers.get("Accept-Encoding", "")
@@ -202,8 +213,10 @@ class Clients:
 
     def __init__(self, server: Any) -> None:
         self._lock = threading.RLock()
-        self._bars: dict[int, tuple[Any, Any]] = {}  # of those that are here: client -> its text and its button
+        self._bars: dict[int, tuple[Any, Any, Any]] = {}  # of those that are here: client -> its text, button, key
         self.holder: int | None = None
+        self.hold_key = ""  # of the enabling button, for the one who has control; empty: there is no such button
+        self._key_of: int | None = None
         server.on_client_connect(self._joined)
         server.on_client_disconnect(self._left)
 
@@ -231,7 +244,7 @@ class Clients:
             text = client.gui.add_html("", order=-100.0)
             button = client.gui.add_button("Take control", color="yellow", order=-99.0)
             button.on_click(lambda event: self._take(client.client_id))
-            self._bars[client.client_id] = (text, button)
+            self._bars[client.client_id] = (text, button, client.gui.add_html("", order=-98.0))
             if self.holder is None:
                 self.holder = client.client_id
             self._show()
@@ -248,10 +261,20 @@ class Clients:
             self.holder = client_id
             self._show()
 
+    def offer_hold(self, yes: bool) -> None:
+        """Whether the one who has control gets the enabling button."""
+        with self._lock:
+            if yes != bool(self.hold_key) or self._key_of != self.holder:
+                self.hold_key, self._key_of = secrets.token_urlsafe(12) if yes else "", self.holder
+                self._show()
+
     def _show(self) -> None:
         others = len(self._bars) - 1
-        for client_id, (text, button) in self._bars.items():
+        if self._key_of != self.holder:
+            self.hold_key = ""  # until the next frame: who had control has lost it at once
+        for client_id, (text, button, key) in self._bars.items():
             mine = client_id == self.holder
+            key.content = f'<span data-hold="{self.hold_key}"></span>' if mine and self.hold_key else ""
             text.content = (
                 HOLDING.format(others="one other is" if others == 1 else f"{others} others are") if mine else WATCHING
             )

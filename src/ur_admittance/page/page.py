@@ -14,6 +14,7 @@ from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.page.drawn_arm import Arm, Shapes
 from ur_admittance.page.file_tab import Folder
 from ur_admittance.page.gate import Address, Clients, Gate, listen, token_for
+from ur_admittance.page.hold_button import HoldButton
 from ur_admittance.page.input_panel import Panel
 from ur_admittance.page.knobs import Tuner
 from ur_admittance.page.loop_link import LoopLink, Seen
@@ -39,11 +40,15 @@ class LivePage:
         own = listen(host, port)
         self.address = Address(host, own.getsockname()[1], token_for(host, token), port is not None)
         self.link = link = LoopLink(name)
-        gate = Gate(self.address, document(), lambda: link.alive, lambda: link.post({"request": "stop"}))
+        stop = {"request": "stop"}
+        gate = Gate(
+            self.address, document(), lambda: link.alive, lambda: link.post(stop), lambda header: self._hold(header)
+        )
         self.server = guarded_server(gate, own)
         self.name, self._shadows = name, shadows
         self.folder = Folder(folder, name)
         self.clients = Clients(self.server)
+        self._hold_button = HoldButton(name, self.clients)
         self._build()
         self._arm: Arm | None = None
         self._model: RobotModel | None = None
@@ -74,6 +79,9 @@ class LivePage:
             self._plots = Plots(gui)
         plots.dock_left()
         plots.set_width(PLOT_WIDTH)
+
+    def _hold(self, header: str) -> str:
+        return self._hold_button.answer(header)
 
     def run(self, stop: threading.Event) -> None:
         """Until `stop` is set."""
@@ -113,6 +121,7 @@ class LivePage:
         self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
         if now - self._status_at > STATUS_S:
             self._status_at = now
+            self._hold_button.show(seen)
             recording = self.folder.recording.name if self.folder.recording else ""
             panel = self._panel
             panel.status.content = status_html(seen, recording, self._restless, panel.motion, panel.unlocked)

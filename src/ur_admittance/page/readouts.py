@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ur_admittance.core.enabling import HELD
 from ur_admittance.core.faults import ENDED_BY_RESET, remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
@@ -37,6 +38,9 @@ WORDS = {
     Mode.STOPPING: "Stopping",
     Mode.FAULT: "Stopped",
 }
+HELD_COLOUR = COLOURS[Mode.STOPPING]
+HELD_WORDS = {"software": "Active, but held: hold the green button or the space bar to let it move"}
+HELD_BY = "Active, but held: hold the enabling device to let it move"
 LIMITS = {
     Limit.LINEAR_ACCELERATION: "acceleration limit",
     Limit.ANGULAR_ACCELERATION: "rotational acceleration limit",
@@ -171,20 +175,24 @@ def status_html(
     command, reason = seen.record["command"], seen.reason
     mode, leader = Mode(int(command["mode"])), Leader(int(seen.record["loop"]["leader"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
-    if mode == Mode.ACTIVE and leader != Leader.NOBODY:
+    held = mode == Mode.ACTIVE and int(command["status"]) in HELD
+    if held:
+        first, reason = HELD_WORDS.get(seen.parameters.guiding.source, HELD_BY), mode.name.lower()
+    elif mode == Mode.ACTIVE and leader != Leader.NOBODY:
         first += f"; {LEADERS[leader]}"
     second = happening(command) if mode != Mode.FAULT else way_out(command, unlocked)
     remark = reason.removeprefix(f"{mode.name.lower()}; ")  # about the force sensors
     if remark != reason:
         second = f"{remark[:1].upper()}{remark[1:]}. {second}"
-    if motion and mode == Mode.ACTIVE:
+    if motion and mode == Mode.ACTIVE and not held:
         second += f" {motion[:1].upper()}{motion[1:]}."
-    if restless and mode == Mode.ACTIVE:
+    if restless and mode == Mode.ACTIVE and not held:
         second = RESTLESS
     alarm = f'<div style="font-size:0.86em;color:#c92a2a">{escape(seen.warning)}</div>' if seen.warning else ""
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
+    colour = HELD_COLOUR if held else COLOURS[mode]
     return (
-        f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {COLOURS[mode]};'
+        f'<div class="arm-status" style="margin:8px 8px 4px;border-left:6px solid {colour};'
         'background:rgba(128,128,128,.09);border-radius:6px;padding:7px 10px;line-height:1.4">'
         f'<div data-mode="{mode.name}" style="font-weight:600">{escape(first)}</div>'
         f'<div style="font-size:0.86em;min-height:2.8em">{escape(second)}</div>{alarm}'

@@ -19,6 +19,9 @@ LARGEST_LEVER = 1.0  # [m] centre of mass from the sensor; noise of a light tool
 LARGEST_BIAS = (1000.0, 100.0)  # [N, Nm] wrist sensors end at some hundreds of N: beyond, the scale is wrong
 LARGEST_OFFSET = 2.0  # [m] from the flange to the TCP or to a sensor
 SOURCE = re.compile(r"builtin|raw|external|simulation|netft:[^\s:/]+|robotiq:/\S+|(probe:)?/[A-Za-z0-9_/]+")
+INPUT = re.compile(r"(digital|configurable):([0-7])|(tool):([01])")
+ENABLING = re.compile(rf"software|{INPUT.pattern}|bool:/[A-Za-z0-9_/]+|joy:/[A-Za-z0-9_/]+:\d{{1,2}}")
+FIRST_INPUT = {"digital": 0, "configurable": 8, "tool": 16}
 VERSION = re.compile(r"\d+\.\d+\.\d+")
 GRAVITY = (9.7, 9.9)  # [m/s2] more than the range on the surface of the Earth; catches (0, 0, -1)
 
@@ -98,6 +101,9 @@ def check_relations(p: Schema) -> None:
         raise refuse("sensor.sign", p.sensor.sign, "must be 1 or -1")
     if not GRAVITY[0] <= math.hypot(*p.gravity) <= GRAVITY[1]:
         raise refuse("gravity", p.gravity, f"its norm must be {GRAVITY[0]} to {GRAVITY[1]} (turn it, don't scale it)")
+    if not ENABLING.fullmatch(p.guiding.source):
+        known = "software, digital:0 to 7, configurable:0 to 7, tool:0 or 1, bool:/TOPIC or joy:/TOPIC:BUTTON"
+        raise refuse("guiding.source", p.guiding.source, f"must be {known}")
     _check_tool(p)
     _check_source(p)
     _check_second(p)
@@ -130,6 +136,12 @@ def _check_size(name: str, values: tuple[float, ...], largest: tuple[float, floa
         most = largest[i // 3]
         if abs(value) > most:
             raise refuse(f"{name}[{i}]", value, f"must be {-most:g} to {most:g}; check the unit")
+
+
+def enabling_input(p: Schema) -> int:
+    """Bit of the robot's digital inputs that enables; -1: none of them does."""
+    kind, _, number = p.guiding.source.partition(":")
+    return FIRST_INPUT[kind] + int(number) if kind in FIRST_INPUT else -1
 
 
 def at_probe(p: Schema) -> bool:

@@ -8,13 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.core.limits import shapes_record as bodies
-from ur_admittance.core.records import Frame, Integrator
+from ur_admittance.core.records import Enable, Frame, Integrator
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.model.arm_model import Capsule
 from ur_admittance.model.arm_table import MODEL_NAMES, nearest_model
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params import sentences
-from ur_admittance.params.parameters import Parameters, at_probe
+from ur_admittance.params.parameters import Parameters, at_probe, enabling_input
 from ur_admittance.params.schema import Group
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
@@ -58,6 +58,8 @@ def fill(record: np.void, parameters: Parameters, model: RobotModel) -> None:
     _copy(record, parameters.safety, *type(parameters.safety).model_fields)
     record["following_time"] = following_time(parameters)
     record["period"] = 1.0 / parameters.control_rate
+    record["enable_needed"] = Enable[parameters.guiding.enable.upper()]
+    record["enable_input"], record["enable_timeout"] = enabling_input(parameters), parameters.guiding.timeout
 
 
 def _copy(record: np.void, group: Group, *names: str) -> None:

@@ -264,6 +264,22 @@ class Safety(Group):
     )
 
 
+class Guiding(Group):
+    """Hold-to-run: an active arm yields and follows references only while somebody holds an enabling signal."""
+
+    enable: Literal["none", "required", "real_arms"] = parameter(
+        "none", "-", "whether the enabling signal must be held; real_arms: required, but not in a simulation"
+    )
+    source: Text = parameter(
+        "software",
+        "-",
+        "software (page, calls, messages), digital:0-7, configurable:0-7, tool:0-1, bool:/TOPIC or joy:/TOPIC:BUTTON",
+    )
+    # A page renews its signal every 50 ms, and radio pauses of 100 ms are common. Only a sender that has died is
+    # noticed so late (at 250 mm/s after 50 mm); one that lets go says so.
+    timeout: Moment = parameter(0.2, "s", "age at which the enabling signal counts as released")
+
+
 class Sensor(Group):
     source: Text = parameter("", "-", "builtin, raw, netft:ADDRESS, robotiq:DEVICE, a topic or probe:TOPIC; empty: any")
     sign: Number = parameter(1.0, "-", "1, or -1 for a sensor that reports the reaction of the tool")
@@ -345,6 +361,7 @@ class Schema(Group):
     joint_limits: JointLimits = JointLimits()
     velocity_scale_factor: Share = parameter(1.0, "-", "scales every speed limit")
     safety: Safety = Safety()
+    guiding: Guiding = Guiding()
     sensor: Sensor = Sensor()
     tool: Tool = Tool()
     second: Second = Second()

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ur_admittance.core.enabling import HELD
 from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
 from ur_admittance.core.leader import Leader
@@ -11,6 +12,7 @@ from ur_admittance.params.own_motion import own_motion
 from ur_admittance.recording.log import Log
 
 RETREATS = (Status.RETREATING, Status.RETREATED, Status.RETREAT_BLOCKED, Status.RETREAT_ENDED, Status.RETREAT_CLOSED)
+TOLD = (Mode.FAULT, Mode.ACTIVE)  # modes whose status changes too: a retreat, an arm that is held
 BEFORE_S = 0.5  # what happened this long before a fault is reported too
 
 
@@ -22,12 +24,14 @@ def why(log: Log) -> str:
     lines = [_overview(log)]
     mode = np.asarray(command["mode"])
     status = np.asarray(command["status"])
-    told = np.diff(mode).astype(bool) | (np.diff(status).astype(bool) & (mode[1:] == Mode.FAULT))  # also of a retreat
+    told = np.diff(mode).astype(bool) | (np.diff(status).astype(bool) & np.isin(mode[1:], TOLD))
     changes = [0, *(np.flatnonzero(told) + 1).tolist()]
     by_itself = _by_itself(log)
     for i in sorted({*changes, *by_itself}):
         if i in changes:
             lines.append(f"{seconds[i]:9.3f} s  {_mode_words(log, i)}")
+        if i in changes and mode[i] == Mode.ACTIVE and status[i] in HELD:
+            lines += [f"             {line}" for line in _stop(log, i)]
         if mode[i] == Mode.FAULT and (i == 0 or mode[i - 1] != Mode.FAULT):
             lines += [f"             {line}" for line in _before_fault(log, i)]
         if i in by_itself:
@@ -59,6 +63,8 @@ def _mode_words(log: Log, i: int) -> str:
         Mode.INACTIVE: "inactive: holds",
         Mode.STOPPING: "slows down on request",
     }[mode]
+    if mode == Mode.ACTIVE and status in HELD:
+        return f"active, but {reason}"
     return words if status == Status.OK else f"{words} ({reason})"
 
 
@@ -93,11 +99,19 @@ def _before_fault(log: Log, i: int) -> list[str]:
     names = [str(limit.name).lower().replace("_", " ") for limit in Limit if limit and limit & flags]
     if names:
         lines.append(f"limits that acted: {', '.join(names)}")
-    still = np.flatnonzero(np.abs(command["qd"][i:]).max(axis=1) <= STANDSTILL)
-    if len(still):
-        lines.append(f"the arm was at rest {1e3 * (seconds[i + still[0]] - seconds[i]):.0f} ms later")
+    lines += _stop(log, i)
     lines.append(remedy(int(command["status"][i])))
     return [line for line in lines if line]
+
+
+def _stop(log: Log, i: int) -> list[str]:
+    """When its command was at rest, and how far the tool went until then; nothing where it stood."""
+    seconds, command = log.seconds, log.ticks["command"]
+    still = np.flatnonzero(np.abs(command["qd"][i:]).max(axis=1) <= STANDSTILL)
+    if not len(still) or not still[0]:
+        return []
+    went = float(np.linalg.norm(command["p_tcp"][i + still[0]] - command["p_tcp"][i]))
+    return [f"the arm was at rest {1e3 * (seconds[i + still[0]] - seconds[i]):.0f} ms later, {1e3 * went:.0f} mm on"]
 
 
 def _slowed_down(log: Log) -> list[str]:

@@ -48,6 +48,7 @@ class Controller(Protocol):
     def retreat(self) -> None: ...
     def latch_reference(self) -> None: ...
     def resume_stages(self) -> None: ...
+    def enable(self, held: bool = True) -> None: ...
     def zero_ft_sensor(self) -> object: ...
     def zero_free_tool(self) -> object: ...
     def set_parameters(self, changes: dict[str, Any]) -> None: ...
@@ -136,6 +137,15 @@ def check_second(controller: Any, robot: Any) -> None:
     source = getattr(getattr(parameters, "second", None), "source", "")
     if source and not getattr(robot, "reads_second", False):
         raise RobotError(f"second.source = {source}: this robot reads no second force sensor; leave it empty.")
+
+
+def check_enabling(controller: Any, robot: Any) -> None:
+    """RobotError: the parameters name an enabling signal that the robot does not read."""
+    guiding = getattr(getattr(controller, "parameters", None), "guiding", None)
+    source = getattr(guiding, "source", "software")
+    known = ("software", *getattr(robot, "enabling", ()))
+    if source.partition(":")[0] not in known:
+        raise RobotError(f"guiding.source = {source}: this robot has no such signal; it has {', '.join(known)}.")
 
 
 @runtime_checkable

@@ -31,6 +31,7 @@ from ur_admittance.runtime.interfaces import (
     Publisher,
     Robot,
     Stage,
+    check_enabling,
     check_second,
 )
 from ur_admittance.runtime.report import LoopReport, Timings
@@ -97,6 +98,7 @@ class Loop:
     ) -> None:
         self.controller, self.robot, self.clock = controller, robot, clock
         check_second(controller, robot)
+        check_enabling(controller, robot)
         self._publishers, self._mailbox, self._on_tick = list(publishers), mailbox, on_tick
         self._sample, self._command, self._references = controller.sample, controller.command, controller.references
         self._dt = scalar(self._sample, "dt")

@@ -3,6 +3,7 @@
     {"set": {"admittance.mass": [8, 8, 8, 0.8, 0.8, 0.8]}}
     {"request": "activate" | "activate_with_load" | "deactivate" | "stop" | "reset_fault" | "retreat" |
                 "latch_reference" | "resume_stages" | "zero_ft_sensor" | "zero_free_tool"}
+    {"enable": true | false}   hold-to-run: held, to be said again within guiding.timeout; or let go
     {"reference": {"twist": [6]} | {"wrench": [6]} | {"position": [3], "rotation": [[3], [3], [3]]}}
 
 The answer is {"accepted": true or false, "text": "...", "code": "done", "name": ""}: the text is for people, the code
@@ -169,6 +170,20 @@ def send(message: dict[str, Any], name: str = registry.DEFAULT_NAME, timeout: fl
     return answer
 
 
+class Teller:
+    """Messages that want no answer, at once or not at all: a signal that came late would be worse than none."""
+
+    def __init__(self, name: str = registry.DEFAULT_NAME) -> None:
+        self._socket, self._to = (
+            socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM),
+            str(registry.shared_file(name, "mailbox")),
+        )
+
+    def tell(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            self._socket.sendto(json.dumps(message).encode(), socket.MSG_DONTWAIT, self._to)
+
+
 def _bind(path: Path, name: str) -> socket.socket:
     """Bind the socket for its owner only; the remains of a killed process are replaced."""
     if path.exists():
@@ -263,7 +278,19 @@ def apply_reference(controller: Controller, value: Any) -> str:
     return "reference set"
 
 
-HANDLERS: dict[str, Handler] = {"set": apply_set, "request": apply_request, "reference": apply_reference}
+def apply_enable(controller: Controller, value: Any) -> str:
+    source = controller.parameters.guiding.source
+    if source != "software":
+        raise UrAdmittanceError(f"enable: guiding.source = {source}, so no message enables the arm")
+    if not isinstance(value, bool):
+        raise UrAdmittanceError(f"enable = {str(value)[:40]}: must be true or false")
+    controller.enable(value)
+    return f"held, for {controller.parameters.guiding.timeout:g} s" if value else "let go"
+
+
+HANDLERS: dict[str, Handler] = {
+    "set": apply_set, "request": apply_request, "reference": apply_reference, "enable": apply_enable
+}  # fmt: skip
 
 
 def _numbers(name: str, value: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:

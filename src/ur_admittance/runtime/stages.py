@@ -14,6 +14,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from ur_admittance.core.enabling import HELD
 from ur_admittance.core.leader import FROM_OUTSIDE, Leader
 from ur_admittance.core.motion.sending import send
 from ur_admittance.core.records import COMMAND, STANDSTILL, STOPPED, Mode, new
@@ -47,7 +48,7 @@ class Stages:
         self._slowest_ns = dict.fromkeys(map(name_of, stages), 0)
         self._controller, self._references = controller, controller.references
         self._references.has_stages = bool(self.in_front)
-        self._mode = scalar(controller.command, "mode")
+        self._mode, self._status = scalar(controller.command, "mode"), scalar(controller.command, "status")
         self._was_active = False
         self._shaped = new(COMMAND)[0] if self.behind else controller.command
         self.sent = new(COMMAND)[0] if self.behind else controller.command
@@ -88,7 +89,7 @@ class Stages:
             with _blamed(name):
                 if begins:
                     stage.start(self._controller, self._controller.command)
-                if references.leader not in FROM_OUTSIDE:
+                if references.leader not in FROM_OUTSIDE and self._status[0] not in HELD:  # those wait for it
                     self._update(name, stage)
                     references.leader = Leader.STAGE  # whatever it used to write
 

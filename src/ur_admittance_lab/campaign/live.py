@@ -133,6 +133,8 @@ DRAWS: dict[str, Draw] = {
     "safety.joint_state_timeout": _number(0.02, 0.2),
     "safety.wrench_timeout": _number(0.02, 0.2),
     "safety.steady_force_time": _number(1.0, 10.0),
+    "guiding.enable": _pick("none", "real_arms"),  # required: holds the arm, which is what it is for
+    "guiding.timeout": _number(0.05, 0.5),
     "sensor.sign": _pick(1.0, -1.0),
     "sensor.bias": lambda rng: [*rng.uniform(-10.0, 10.0, 3), *rng.uniform(-1.0, 1.0, 3)],
     "sensor.rotation": _vector(3.0),

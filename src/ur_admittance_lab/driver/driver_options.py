@@ -33,6 +33,7 @@ PARAMETERS: dict[str, tuple[Any, str]] = {
 }
 LIVE: dict[str, tuple[Any, str]] = {
     "speed_scaling": (1.0, "0..1, as the speed slider of the pendant"),
+    "digital_inputs": (0, "of the control box and the tool, bit by bit: 8 standard, 8 configurable, 2 of the tool"),
     "pendant.tcp": ([0.0] * 6, "TCP as set on the pendant, flange frame [m, rotation vector in rad]"),
     "pendant.payload": (0.0, "mass whose weight the robot takes off its readings [kg]"),
     "pendant.center_of_gravity": ([0.0, 0.0, 0.0], "of that payload, flange frame [m]"),

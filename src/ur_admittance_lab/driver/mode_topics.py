@@ -3,6 +3,7 @@
 | name | source |
 |---|---|
 | /io_and_status_controller/robot_program_running, robot_mode, safety_mode | gpio_controller.cpp: latched, published on change only |
+| /io_and_status_controller/io_states | gpio_controller.cpp, publishIO(): 18 digital inputs, pin by pin, in every cycle |
 | /io_and_status_controller/zero_ftsensor, resend_robot_program | gpio_controller.cpp; std_srvs/Trigger |
 | /dashboard_client/play, stop, unlock_protective_stop | dashboard_client_ros.cpp; std_srvs/Trigger |
 | /controller_manager/list_controllers, switch_controller | controller_manager.cpp; controller_manager_msgs |
@@ -20,6 +21,8 @@ from ur_admittance.robots.ros.polled import LATCHED
 from ur_admittance.ros.node_run import answering
 from ur_admittance_lab.driver.beside import beside
 from ur_admittance_lab.driver.driver import Driver
+
+INPUTS = 18  # of a UR
 
 
 class Status:
@@ -41,6 +44,14 @@ class Status:
                 (io.create_publisher(RobotMode, "~/robot_mode", LATCHED), RobotMode, "mode"),
                 (io.create_publisher(SafetyMode, "~/safety_mode", LATCHED), SafetyMode, "safety"),
             ]
+        self._inputs: Any = None  # publisher of the digital inputs
+        try:
+            from ur_msgs.msg import IOStates
+        except ImportError:
+            log.info("ur_msgs is not installed: no io_states")
+        else:
+            self._inputs = io.create_publisher(IOStates, "~/io_states", 1)
+        self.set_inputs(0)
         self._said: dict[str, Any] = {}
         self._offer(io, zero_ftsensor=self._zero, resend_robot_program=self.play)
         self._offer(dashboard, play=self.play, stop=self.stop, unlock_protective_stop=self.unlock)
@@ -51,9 +62,21 @@ class Status:
         for name, action in actions.items():
             node.create_service(Trigger, f"~/{name}", answering(node, action))
 
+    def set_inputs(self, bits: int) -> None:
+        """The digital inputs from now on; made into a message once, which is sent in every cycle."""
+        if self._inputs is None:
+            return
+        from rclpy.serialization import serialize_message
+        from ur_msgs.msg import Digital, IOStates
+
+        states = [Digital(pin=pin, state=bool(bits >> pin & 1)) for pin in range(INPUTS)]
+        self._input_states = serialize_message(IOStates(digital_in_states=states))
+
     def publish(self) -> None:
-        """What has changed."""
+        """What has changed, and the inputs."""
         robot = self._driver.robot
+        if self._inputs is not None:
+            self._inputs.publish(self._input_states)
         if self._said.get("program") != robot.program_running:
             self._said["program"] = robot.program_running
             self._program.publish(Bool(data=robot.program_running))

@@ -274,6 +274,8 @@ class SimNode(Node):  # type: ignore[misc]
         except ParameterError as error:
             return SetParametersResult(successful=False, reason=str(error))
         self.driver.slider, self._states.tcp = scaling, tcp
+        if "digital_inputs" in given:
+            self._status.set_inputs(given["digital_inputs"])
         self.driver.refusing = given.get("refuse", self.driver.refusing)
         return SetParametersResult(successful=True)
 

@@ -8,11 +8,12 @@ from ur_admittance.robots.simulated import Environment
 from ur_admittance_lab.scenarios import Setup, Stage
 from ur_admittance_lab.scenarios.in_contact import OVER_TABLE
 
+GUIDING = ("hand_guiding", "hand_guiding_reduced")
 PRESSING = ("assembly", "polishing", "probe_contact", "surface_following")
 
 
 def test_all_presets_are_covered() -> None:
-    assert set(PRESETS) == {*PRESSING, "hand_guiding"}
+    assert set(PRESETS) == {*PRESSING, *GUIDING}
 
 
 @pytest.mark.parametrize("name", PRESSING)
@@ -34,10 +35,13 @@ def test_presets_with_a_force_press_any_floor_without_bouncing(name: str, stiffn
     assert np.all(trace.command["status"] == 0)
 
 
+@pytest.mark.parametrize("name", GUIDING)
 @pytest.mark.parametrize("stiffness", [1e4, 1e5])
-def test_the_guiding_preset_can_be_pressed_on_a_table_by_hand(stiffness: float) -> None:
+def test_a_guiding_preset_can_be_pressed_on_a_table_by_hand(name: str, stiffness: float) -> None:
     stage = Stage(
-        Setup(preset=preset("hand_guiding")), environment=Environment.floor(stiffness, gap=0.01), q=OVER_TABLE
+        Setup(preset=preset(name).changed({"guiding.enable": "none"})),
+        environment=Environment.floor(stiffness, gap=0.01),
+        q=OVER_TABLE,
     )
     down = np.array([0.0, 0.0, -0.03, 0.0, 0.0, 0.0])
     stage.world.grab(lambda t: down * min(1.0, t / 1.0), stiffness=(1000.0, 30.0), damping=(30.0, 1.0))

@@ -6,7 +6,7 @@
 int main(void) {
     const double evidence[5] = {1.25, 0.5, 0.0, 0.0, 0.0};
     char text[400];
-    for (int status = 0; status <= UR_STATUS_STEADY_FORCE + 1; status++) {
+    for (int status = 0; status <= UR_STATUS_ENABLE_SILENT + 1; status++) {
         ur_sentence(text, sizeof text, status, evidence);
         puts(text);
     }

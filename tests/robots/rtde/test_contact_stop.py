@@ -44,6 +44,7 @@ def test_three_contact_stops_of_three_are_left_by_unlock_reset_and_a_push():
     name = f"contact_{uuid.uuid4().hex[:8]}"
     with EmulatorProcess(*WALL) as emulator:
         command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--name", name]
+        command += ["--set", "guiding.enable=none"]
         process = subprocess.Popen([*command, *BUSY], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         try:
             with active(name) as (telemetry, newest):
@@ -114,6 +115,7 @@ def test_a_new_program_lets_in_slowly_what_presses_on_the_tool_at_its_start(tmp_
     log = tmp_path / "run.mcap"
     with EmulatorProcess("--environment", "wall", "--gap", "-0.002", "--priority", "20") as emulator:
         command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--accept", "load"]
+        command += ["--set", "guiding.enable=none"]
         command += ["--duration", "3"]
         command += ["--name", f"pressed_{uuid.uuid4().hex[:8]}", "--log", str(log), *BUSY]
         done = subprocess.run(command, capture_output=True, text=True, timeout=100)

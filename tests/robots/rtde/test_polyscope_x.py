@@ -182,6 +182,7 @@ def test_run_yields_to_a_push_is_stopped_unlocked_reset_and_yields_again(x) -> N
     """The program of a user; in its process port 80 is closed, as on a robot whose web page is blocked."""
     name = f"x_{uuid.uuid4().hex[:8]}"
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", x.host, "--client", "direct", "--name", name]
+    command += ["--set", "guiding.enable=none"]
     command += ["--yes", "--set", "safety.joint_state_timeout=0.3", "--set", "safety.wrench_timeout=0.3"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     try:

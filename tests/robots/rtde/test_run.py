@@ -43,6 +43,7 @@ def run(emulator):
     name = f"run_{uuid.uuid4().hex[:8]}"
     command = [sys.executable, "-m", "ur_admittance", "run", "--robot", emulator.host, "--yes", "--name", name]
     command += ["--dashboard"]  # which takes a while to start, between the connection and the first cycle
+    command += ["--set", "guiding.enable=none"]  # the hand of an emulator holds no button
     command += ["--set", "safety.joint_state_timeout=0.3", "--set", "safety.wrench_timeout=0.3"]
     command += ["--connection", "watchdog_hz=2"]  # a busy computer
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

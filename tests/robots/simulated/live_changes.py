@@ -19,6 +19,7 @@ from ur_admittance_lab.episodes import Case, Script, Trace
 MODEL = robot_model("ur5e")
 TOOL, SERVO = Tool(), Servo(delay=0.008)
 DEVICES = {**TOOL.parameters(), "robot.response_time": SERVO.response_time}
+DEVICES["guiding.enable"] = "none"  # the hand here holds no button
 NO_WRENCH = {"admittance.desired_wrench": [0.0] * 6}
 SPRINGS = {"admittance.stiffness": [300.0] * 3 + [20.0] * 3, "admittance.enabled_axes": [True] * 6}
 PRESSING = {

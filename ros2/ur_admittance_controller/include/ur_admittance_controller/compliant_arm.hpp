@@ -51,6 +51,10 @@ inline std::string problem_of(const ur_params & given, double rate)
     return "the parameters are for control_rate = " + std::to_string(std::lround(1.0 / given.period)) +
            " Hz, but this controller is updated at " + std::to_string(std::lround(rate)) + " Hz";
   }
+  if (given.enable_needed != UR_ENABLE_NONE) {
+    return "guiding.enable needs an enabling signal, which this controller does not read; set it to none, and use the "
+           "robot's own enabling device";
+  }
   return given.second.on ? "second.source names a second force sensor, which this controller does not read" : "";
 }
 

@@ -14,7 +14,8 @@ def real_time(last_ns, stamp_ns, dt):
 
 @kernel
 def take_references(s, u):
-    """Fills s.led: the references of the sample, or none where they have not been renewed in time."""
+    """Fills s.led: the references of the sample, or none where they have not been renewed in time. Returns the time
+    since the last sample [s]."""
     led, passed = s.led, real_time(s.stamp_ns, u.stamp_ns, u.dt)
     s.stamp_ns = u.stamp_ns
     led.twist[:] = u.reference_twist
@@ -31,3 +32,4 @@ def take_references(s, u):
         led.wrench_left -= passed
         if not led.wrench_left > 0.0:
             led.wrench[:] = 0.0
+    return passed

@@ -56,6 +56,11 @@ class Reader:
     def uint32(self) -> int:
         return int(_UINT32.unpack_from(self.data, self._take(4, 4))[0])
 
+    def bytes(self, count: int, alignment: int = 1) -> bytes:
+        """Fields of one size, as they are."""
+        start = self._take(count, alignment if count else 1)
+        return self.data[start : start + count]
+
     def time_ns(self) -> int:
         sec, nanosec = TIME.unpack_from(self.data, self._take(8, 4))
         return int(sec) * 1_000_000_000 + int(nanosec)

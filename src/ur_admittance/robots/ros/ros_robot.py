@@ -25,6 +25,7 @@ from ur_admittance.params import Parameters
 from ur_admittance.robots.ros import FOR_COMMANDS, use_own_prefix, warn_of_missing
 from ur_admittance.robots.ros.command_path import OUTPUTS, CommandPath
 from ur_admittance.robots.ros.driver_status import RobotStatus
+from ur_admittance.robots.ros.enabling_topic import KINDS, EnablingTopic
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
 from ur_admittance.robots.ros.known_frames import RobotSearch
 from ur_admittance.robots.ros.polled import Question
@@ -53,6 +54,7 @@ class RosSettings:
     joints: tuple[str, ...] = ()  # must be the six of the description; empty: not checked
     wrench_topic: str | None = WRENCH_TOPIC  # None: an arm without a sensor
     second_topic: str | None = None  # of a second force sensor; None: there is none
+    enabling: str = "software"  # guiding.source: a topic or a digital input is read from the driver
     output: str = "trajectory"  # or velocity
     controller: str = ""  # of ros2_control; empty: the one that fits and is active
     trajectory_duration: float = 0.04  # [s] least time in which a trajectory leads to rest
@@ -73,6 +75,7 @@ class RosSettings:
             base_link=p.base_link,
             tip_link=p.tip_link,
             trajectory_duration=p.trajectory_duration,
+            enabling=p.guiding.source,
             **others,
         )
 
@@ -90,6 +93,8 @@ class RosRobot(Robot):
         self._here: Node | None = None  # the node in use while connected
         self.inputs: Inputs | None = None
         self.reads_second = self.settings.second_topic is not None
+        self.enabling = KINDS
+        self._enabling: EnablingTopic | None = None
         self.path: CommandPath | None = None
         self.status: RobotStatus | None = None
         self._complaint, self._obstacle = "", ""  # since the controller is active, and as of the last look
@@ -116,6 +121,8 @@ class RosRobot(Robot):
             sim_time = s.sim_time or bool(node.get_parameter("use_sim_time").value)
             inputs = self.inputs = Inputs(node, model.joint_names, s.wrench_topic, sim_time, s.second_topic)
             search.wait_until(lambda: (inputs.poll(), inputs.missing())[1])
+            if s.enabling != "software":
+                self._enabling = EnablingTopic(node, s.enabling)
             self._here, self._own_commands = node, OwnCommands(model.velocity)
             if s.may_command:
                 if self._node is None:  # others say so at their start
@@ -152,6 +159,8 @@ class RosRobot(Robot):
             fields.external_status[0] = Status.CONNECTION_LOST
             return
         inputs.read(fields)
+        if self._enabling is not None:
+            inputs.malformed += self._enabling.read(fields, inputs.read_ns)
         self._commanded = self.driving and path is not None
         if path is not None:
             by_speeds = path.by_speeds
@@ -275,7 +284,9 @@ class RosRobot(Robot):
             self.inputs.destroy()
         if self.status is not None:
             self.status.destroy()
-        self.path = self.inputs = self.status = self._fields = self._here = None
+        if self._enabling is not None:
+            self._enabling.destroy()
+        self.path = self.inputs = self.status = self._fields = self._here = self._enabling = None
         self._own.close()
 
     # -- who commands -------------------------------------------------------------------------------------------

@@ -51,6 +51,7 @@ VARIABLES = (
     "runtime_state",
     "speed_scaling",
     "target_speed_fraction",
+    "actual_digital_input_bits",
 )
 
 
@@ -84,6 +85,10 @@ class Link(ABC):
         states.refresh()
         wrench = states[self._wrench] if self._wrench else ()
         return states.timestamp, states["actual_q"], states["actual_qd"], wrench
+
+    def digital_inputs(self) -> int:
+        """Bit by bit: 8 standard, 8 configurable, 2 of the tool."""
+        return int(self.states["actual_digital_input_bits"])
 
     def slider(self) -> float:
         """Where the speed slider is, 0..1."""

@@ -21,6 +21,7 @@ from ur_admittance.core.records import AT_REST, STOPPED, Status
 from ur_admittance.core.views import SampleFields, vector
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel, robot_model
+from ur_admittance.params.parameters import FIRST_INPUT
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.arm_geometry import StandingCheck, geometry
 from ur_admittance.robots.rtde.direct_link import DirectLink
@@ -66,6 +67,7 @@ class RtdeRobot(Robot):
         self._described = self.model  # connect() replaces self.model by that of this very arm
         self._wrenches = Wrenches(self.settings, sensor, second)
         self.sensor, self.reads_second = sensor, bool(self.settings.second)
+        self.enabling = tuple(FIRST_INPUT)
         self.period = 0.002  # [s]; known better after connect
         self.reason = ""  # why the arm takes no commands, in plain words
         self.doubt = ""  # our kinematics do not agree with the robot's, in plain words; told, the arm goes on
@@ -157,6 +159,7 @@ class RtdeRobot(Robot):
         fields.stamp_ns[0] = self._epoch_ns + round(timestamp * 1e9)
         silence = self.beat.silence
         fields.joint_age[0] = silence
+        fields.digital_in[0], fields.digital_age[0] = link.digital_inputs(), silence
         self._wrenches.read(fields, wrench, silence)
         fields.external_status[0] = self._status = self._judge(link, silence)
         self._watch_slider(link.slider())

@@ -20,6 +20,7 @@ from ur_admittance.core.records import STOPPED, Status, new
 from ur_admittance.core.views import vector, whole
 from ur_admittance.errors import RobotError
 from ur_admittance.model import RobotModel
+from ur_admittance.params.parameters import FIRST_INPUT
 from ur_admittance.robots.simulated.kernels import controller_box as kernels
 from ur_admittance.robots.simulated.second import SensorFault
 from ur_admittance.robots.simulated.world import World
@@ -59,6 +60,7 @@ class SimulatedRobot(Robot):
         self._sent: NDArray[np.float64] = self._arm["sent"]
         self.faults = SensorFault(world.seed)  # of the first sensor
         self.reads_second = world.second is not None
+        self.enabling = tuple(FIRST_INPUT)
         self._started = False
         self._origin = self._last_read = 0.0  # [s] monotonic clock
         self._ticks = 0
@@ -139,6 +141,11 @@ class SimulatedRobot(Robot):
 
     def zero_ft_sensor(self) -> None:
         self.world.zero_sensor()
+
+    def set_digital_input(self, number: int, on: bool) -> None:
+        """0 to 7: standard, 8 to 15: configurable, 16 and 17: of the tool."""
+        bits = int(self._arm["digital_in"])
+        self._arm["digital_in"] = bits & ~(1 << number) | on << number
 
     # what can go wrong
 

@@ -24,6 +24,7 @@ ARM = np.dtype(
         ("silence", F),  # [s] since the last command
         ("sent", F, 6),  # the last command that got through [rad] or [rad/s]
         ("braking", F, 6),  # joint speeds while it brakes by itself [rad/s]
+        ("digital_in", I),  # inputs, bit by bit
         ("external_status", I),  # what the box reports: a Status, 0: nothing
         # faults
         ("fault", I),  # the one of a script that is in force (ur_admittance_lab.episodes)
@@ -118,6 +119,9 @@ def fill(arm, q, qd, wrench, u, stamp_ns, dt, since):
     u.stamp_ns = stamp_ns
     u.dt = dt
     u.external_status = arm.external_status
+    u.simulated = 1
+    u.digital_in = arm.digital_in
+    u.digital_age = arm.joint_age + since
     if not arm.joints_lost:
         u.q[:] = q
         u.qd[:] = qd
