@@ -4,7 +4,7 @@
       one reading, of one force sensor or of two   wrench/fusion.py
       check the sample                             checks.py, memory.py
       parameters that have changed take over       adopt.py
-    1 condition the wrench                         wrench/condition.py, wrench/rest.py
+    1 condition the wrench                         wrench/vibration.py, wrench/condition.py, wrench/rest.py
       change the mode                              modes.py
     2 from the wrench to a twist                   law/twist.py, law/ramps.py
       2.1 normal of the surface that is touched    contact/surface.py
@@ -74,6 +74,7 @@ from ur_admittance.core.spatial import Pose, clip, copy_matrix, norm
 from ur_admittance.core.wrench.condition import condition
 from ur_admittance.core.wrench.fusion import take_reading
 from ur_admittance.core.wrench.rest import SEEN, observe_rest
+from ur_admittance.core.wrench.vibration import observe_vibration
 
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
@@ -107,6 +108,8 @@ def tick(p, s, u, c):
     seen = usable or (trusted and is_sane(u.q) and u.joint_age <= p.joint_state_timeout)
     if seen:
         forward(p.chain_rotation, p.chain_position, u.q, measured.R, measured.p, J)
+    if usable:
+        observe_vibration(p, s, dt)
     if trusted:
         adopt(p, s, u, c, usable, measured.R)
         observe_speed(p, s, dt)
@@ -292,5 +295,6 @@ def report(s, u, c):
     c.contact_stiffness[:] = s.contact.stiffness
     c.normal[:] = s.contact.normal
     c.near_distance = s.near_distance
+    c.vibration_hz = s.vibration.hz if s.vibration.level > 0.0 else 0.0
     for i in range(2):
         c.near[i] = int(s.near[i])
