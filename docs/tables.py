@@ -151,6 +151,8 @@ RECORDS = [
     "COMMAND",
     "STATE",
     "FUSION",
+    "VIBRATION",
+    "SEARCH",
     "LED",
     "SENT",
     "KNOWN",
