@@ -155,6 +155,7 @@ RECORDS = [
     "SEARCH",
     "LED",
     "SENT",
+    "RESPONSE",
     "KNOWN",
     "CONTACT",
     "POWER",

@@ -21,6 +21,7 @@ from ur_admittance.core.known_record import KNOWN
 from ur_admittance.core.law.led_record import LED
 from ur_admittance.core.limits.shapes_record import SHAPES
 from ur_admittance.core.motion.drive_record import DRIVE, SENT
+from ur_admittance.core.motion.response_record import RESPONSE
 from ur_admittance.core.wrench.fusion_record import FUSION, SECOND
 from ur_admittance.core.wrench.vibration_record import VIBRATION
 from ur_admittance.library import PLAIN
@@ -273,6 +274,7 @@ STATE = np.dtype(
         ("recent_speed", F, 6),  # of the commanded joints [rad/s]
         ("unexplained", F, 6),  # lead of the command over the arm beyond what speed explains [rad]
         ("waiting_time", F),  # of a command that waits for the arm [s]
+        ("response", RESPONSE),  # how late the arm answers: motion/response_record.py
         ("load", F),  # of a retreat: share of the largest force or torque, smoothed
         ("lowest_load", F),  # since the retreat began
         # law: commanded pose = reference (+) offset, all in base axes
@@ -359,6 +361,7 @@ COMMAND = np.dtype(
         ("near", I, 2),  # bodies that are near each other: shapes_record.BODIES counted from 1, 0: none
         ("near_distance", F),  # between them [m]
         ("vibration_hz", F),  # taken out of the wrench; 0: nothing is
+        ("response_seen", F),  # time from a command to the arm's motion, learnt in use; 0: not known yet [s]
     ],
     align=True,
 )

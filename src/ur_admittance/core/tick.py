@@ -18,7 +18,8 @@
     5 what could not be realised goes back into the law; joints are integrated from the last command
     or, in every mode but ACTIVE, brake and hold   motion/stopping.py
       on request, back out of a contact            motion/retreat.py
-    The command waits for an arm that does not follow it (motion/following.py).
+    The command waits for an arm that does not follow it (motion/following.py); how late it follows is learnt
+    (motion/response.py).
     6 what is sent: near the arm, near the last    motion/sending.py
 
 Data flows wrench -> contact -> law -> limits -> motion; each folder imports only those before it (a contract in
@@ -66,6 +67,7 @@ from ur_admittance.core.motion.following import (
     rejoin,
     strays,
 )
+from ur_admittance.core.motion.response import observe_response
 from ur_admittance.core.motion.retreat import BODY, change_retreat, go_back
 from ur_admittance.core.motion.sending import send
 from ur_admittance.core.motion.stopping import brake_and_hold, move_joints, remember_limits
@@ -164,6 +166,7 @@ def tick(p, s, u, c):
     if s.mode != ACTIVE:
         forget_near(s)
         s.unexplained[:] = 0.0
+        s.response.settled = 0.0
         retreat_or_stop(p, s, J, trusted, dt)
     if usable:
         keep_inside(p, s, u)
@@ -208,6 +211,8 @@ def comply(p, s, u, c, measured, J, dt):
 
     velocity = vec6()
     twist_of(J, u.qd, velocity)
+    if u.shaped == 0:  # or the arm was sent something else
+        observe_response(s, velocity, c.wrench_tcp, dt)
     if p.control_frame == NORMAL:
         by_path = s.target_active != 0 or norm(s.led.twist[:3]) > 0.0
         estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], s.twist[:3], by_path, dt)
@@ -295,6 +300,7 @@ def report(s, u, c):
     c.contact_stiffness[:] = s.contact.stiffness
     c.normal[:] = s.contact.normal
     c.near_distance = s.near_distance
+    c.response_seen = s.response.seen
     c.vibration_hz = s.vibration.hz if s.vibration.level > 0.0 else 0.0
     for i in range(2):
         c.near[i] = int(s.near[i])
