@@ -40,6 +40,7 @@ class Robot:
     old: float  # weight of the old sample at 500 Hz
     servo_hz: float
     mass: float = MASS
+    vibration_hz: float = 0.0  # sensor.vibration_hz: of a notch
 
     def loop(self, damping: float = 80.0) -> Loop:
         """The sensor of the simulation averages readings from the start of its steps: half a step older."""
@@ -50,6 +51,7 @@ class Robot:
             delay=self.delay + 0.5 * PHYSICS_STEP,
             lag=1.0 / (2.0 * math.pi * self.servo_hz),
             tool_mass=TOOL_MASS,
+            notch_hz=self.vibration_hz,
         )
 
 
@@ -93,6 +95,7 @@ def plain_press(mass: float, damping: float, force: float) -> dict[str, Any]:
 
 def _pressing(robot: Robot, stiffness: float, damping: float) -> Stage:
     changes = plain_press(robot.mass, damping, FORCE) | {"admittance.filter_coefficient": 1.0 - robot.old}
+    changes |= {"sensor.vibration_hz": robot.vibration_hz}
     return Stage(
         Setup(changes=changes),
         environment=Environment.floor(stiffness, gap=0.0, damping=SURFACE_DAMPING),

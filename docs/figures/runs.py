@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from benchmarks.contact.vibration import press_with_trace
 from figures.look import FAULTY, FOLDER, IDEAL, NEUTRAL, OURS, panels
 from ur_admittance_lab.scenarios import Setup, Stage, run_scenario
 
@@ -144,6 +145,22 @@ def insertion() -> Figure:
     return figure
 
 
+def vibration() -> Figure:
+    figure, (left, right) = panels(1, 2, sharey=True)
+    for axes, notch, title in ((left, "without", "as it is read"), (right, "found", "without its tone, found at rest")):
+        cell, trace = press_with_trace(50.0, 20.0, 1e5, notch)
+        force, used = trace.contact[:, 2], trace.command["wrench_tcp"][:, 2]
+        part = slice(round((trace.t[-1] - 3.0) * 500), round((trace.t[-1] - 2.0) * 500))
+        t = trace.t[part] - trace.t[part][0]
+        axes.plot(t, used[part], color=NEUTRAL, lw=0.6, label="what the law sees")
+        axes.plot(t, force[part], color=FAULTY if notch == "without" else OURS, lw=1.0, label="contact")
+        axes.axhline(10.0, ls="--", color=IDEAL, lw=1.0)
+        axes.set(xlabel="time [s]", title=f"{title}: slow swing {cell.swing:.1f} N")
+        axes.legend(loc="lower right")
+    left.set_ylabel("force [N]")
+    return figure
+
+
 def jitter() -> Figure:
     """Bars from docs/measured/realtime.json, written by `python -m benchmarks.loop --write`."""
     result = json.loads((FOLDER.parent.parent / "measured" / "realtime.json").read_text())["loop"]
@@ -171,5 +188,6 @@ RUNS = {
     "surface": surface,
     "walls": walls,
     "insertion": insertion,
+    "vibration": vibration,
     "jitter": jitter,
 }

@@ -14,8 +14,10 @@ from ur_admittance.analysis.axis_loop import Arm, Loop, loop_of
 from ur_admittance.analysis.compliance import edge_of_stability, exponential, impedance
 from ur_admittance.analysis.stability import margin, margin_of_record
 from ur_admittance.control import AdmittanceController
+from ur_admittance.core.records import PARAMS, new
 from ur_admittance.model import robot_model
 from ur_admittance.params import Parameters
+from ur_admittance.params.record import fill
 from ur_admittance_lab.scenarios import Setup, run_scenario
 from ur_admittance_lab.stability.eigenvalues import (
     is_stable,
@@ -71,6 +73,26 @@ def test_edge_from_the_frequency_response_is_the_edge_of_the_eigenvalues(damping
         assert edge_of_stability(loop) == pytest.approx(edge, rel=0.02)
         assert is_stable(loop, 0.98 * edge)
         assert not is_stable(loop, 1.02 * edge)
+
+
+@pytest.mark.parametrize("hz", [25.0, 60.0])
+def test_a_notch_is_in_the_model_as_it_is_in_the_arm(hz: float) -> None:
+    """Least damping on 10 kN/m with the notch: the eigenvalues, the frequency response and the simulated arm."""
+    robot = Robot(0.010, 0.2, 25.0, vibration_hz=hz)
+    loop = robot.loop()
+    assert predicted(robot, 1e4) == pytest.approx(simulated(robot, 1e4), rel=0.10)
+    assert predicted(robot, 1e4) > 1.05 * predicted(Robot(0.010, 0.2, 25.0), 1e4)
+    stiff = loop.with_damping(300.0)
+    assert edge_of_stability(stiff) == pytest.approx(largest_stable_stiffness(stiff), rel=0.03)
+
+
+def test_a_record_gives_the_same_loop_with_a_notch() -> None:
+    for changes in ({"sensor.vibration_hz": 40.0}, {"sensor.find_vibration": True}):
+        parameters = KNOWN.changed(changes)
+        params = new(PARAMS)
+        fill(params[0], parameters, robot_model("ur5e"))
+        assert margin_of_record(params[0]).stable_stiffness == pytest.approx(margin(parameters).stable_stiffness)
+        assert margin(parameters).stable_stiffness < margin(KNOWN).stable_stiffness
 
 
 def test_free_space_is_neutral_and_a_spring_brings_the_arm_back() -> None:

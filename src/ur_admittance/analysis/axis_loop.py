@@ -1,6 +1,6 @@
 """One axis of the whole loop as numbers: law, wrench filter, delay, servo lag, the arm's compliance, the tool.
 
-surface or hand --F--> sensor (mean of a period) -> filter -> law -> command -> delay -> lag -> arm --> surface
+surface or hand --F--> sensor (mean of a period) -> notch -> filter -> law -> command -> delay -> lag -> arm --> surface
 """
 
 import math
@@ -9,8 +9,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ur_admittance.core.wrench.condition import compensated_inertia
+from ur_admittance.core.wrench.vibration import notch_delay
 from ur_admittance.params import Parameters
-from ur_admittance.params.record import TYPICAL_RESPONSE, internal_mass
+from ur_admittance.params.record import TYPICAL_RESPONSE, counted_vibration, internal_mass, vibration
 
 GRAVITY = 9.80665  # [m/s2]
 SERVO_LAG = 1.0 / (2.0 * math.pi * 25.0)  # [s] share of a response time that is a lag of first order; the rest is delay
@@ -46,6 +47,7 @@ class Loop:
     delay: float = 0.010  # pure delay of the robot [s]
     lag: float = SERVO_LAG  # time constant of its servo [s]
     sensor_delay: float = 0.0  # from a force to its reading [s]
+    notch_hz: float = 0.0  # against a vibrating tool, 0: none
     tool_mass: float = 0.0  # beyond the sensor [kg]
     compensated_mass: float = 0.0  # of it, what the controller takes off the wrench [kg]
     tracking_gain: float = 0.0  # [1/s]
@@ -64,8 +66,9 @@ class Loop:
 
     @property
     def loop_delay(self) -> float:
-        """T_eq = sensor + filter + one tick + delay + servo lag [s]."""
-        return self.sensor_delay + self.delay + self.lag + self.filter_time + self.period
+        """T_eq = sensor + notch + filter + one tick + delay + servo lag [s]."""
+        notch = float(notch_delay(self.notch_hz, self.period))
+        return self.sensor_delay + notch + self.delay + self.lag + self.filter_time + self.period
 
     def with_damping(self, damping: float) -> "Loop":
         return replace(self, damping=damping)
@@ -93,6 +96,7 @@ def loop_of(
         delay=usual_delay if delay is None else delay,
         lag=usual_lag if lag is None else lag,
         sensor_delay=parameters.sensor.delay,
+        notch_hz=counted_vibration(vibration(parameters), parameters.sensor.find_vibration),
         tool_mass=tool.mass,
         compensated_mass=tool.mass if tool.inertia_compensation else 0.0,
         tracking_gain=parameters.tracking.velocity_gain[axis],
@@ -105,16 +109,18 @@ def loop_of_record(params: np.void, axis: int = 2) -> Loop:
     """The same from a PARAMS record: what telemetry and logs carry."""
     response = float(params["response_time"])
     delay, lag = split_response(response or TYPICAL_RESPONSE)
-    filter_time = 1.0 / (2.0 * math.pi * float(params["filter_cutoff_hz"]))
+    period = float(params["period"])
+    notch_hz = counted_vibration(float(params["vibration_hz"]), bool(params["find_vibration"]))
     return Loop(
         mass=float(params["mass"][axis]),
         damping=float(params["damping"][axis]),
         stiffness=float(params["stiffness"][axis]),
         cutoff_hz=float(params["filter_cutoff_hz"]),
-        period=float(params["loop_delay"] - params["sensor_delay"]) - (response or TYPICAL_RESPONSE) - filter_time,
+        period=period,
         delay=delay,
         lag=lag,
-        sensor_delay=float(params["sensor_delay"]),
+        sensor_delay=float(params["sensor_delay"] - notch_delay(notch_hz, period)),
+        notch_hz=notch_hz,
         tool_mass=float(np.linalg.norm(params["tool_weight_base"])) / GRAVITY,
         compensated_mass=float(params["tool_inertia_mass"]),
         tracking_gain=float(params["tracking_gain"][axis]),

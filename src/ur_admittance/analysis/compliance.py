@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from ur_admittance.analysis.axis_loop import Loop
 from ur_admittance.core.wrench.condition import ACCELERATION_CUTOFF_HZ
+from ur_admittance.core.wrench.vibration import ZETA, notch_gain
 
 Array = NDArray[np.float64]
 Complex = NDArray[np.complex128]
@@ -54,7 +55,7 @@ def answer(loop: Loop, frequency_hz: Array) -> tuple[Complex, Complex]:
         offset = (drive[0] + law[0, 1] * drive[1] / (z - law[1, 1])) / (z - 1.0)
     command = offset * _low_pass(loop.cutoff_hz, T, z)  # for a force on the sensor
     felt = _low_pass(ACCELERATION_CUTOFF_HZ, T, z) * ((1.0 - 1.0 / z) / T) ** 2  # acceleration of the command
-    command = command / (1.0 - loop.removed_mass * command * felt)
+    command = _notch(loop, z) * command / (1.0 - loop.removed_mass * command * felt)
     robot = hold**2 * np.exp(-s * (loop.delay + loop.sensor_delay)) / (1.0 + s * loop.lag)
     stiffness = arm.mass * s**2 + arm.damping * s + arm.stiffness
     follow = (arm.damping * s + arm.stiffness) / stiffness
@@ -94,6 +95,14 @@ def passive_up_to(loop: Loop) -> float:
 def _low_pass(cutoff_hz: float, T: float, z: Complex) -> Complex:
     weight = weight_of_new(cutoff_hz, T)
     return np.asarray(weight / (1.0 - (1.0 - weight) / z))
+
+
+def _notch(loop: Loop, z: Complex) -> Complex:
+    if loop.notch_hz <= 0.0:
+        return np.ones_like(z)
+    g = float(notch_gain(loop.notch_hz, loop.period, ZETA))
+    c = math.cos(2.0 * math.pi * loop.notch_hz * loop.period)
+    return np.asarray((1.0 - 0.5 * g) * (z**2 - 2.0 * c * z + 1.0) / (z**2 - (2.0 - g) * c * z + 1.0 - g))
 
 
 def law_step(loop: Loop) -> tuple[Array, Array]:

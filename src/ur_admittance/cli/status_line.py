@@ -64,6 +64,7 @@ def lines(reader: TelemetryReader) -> Text:
     near = pair_words(command["near"], float(command["near_distance"]))
     acting = [str(limit.name).lower().replace("_", " ") for limit in Limit if limit and limit & flags]
     touching = int(np.count_nonzero(command["contact"]))
+    vibration = f"   without {command['vibration_hz']:.1f} Hz of the tool" if command["vibration_hz"] > 0.0 else ""
     text = Text()
     held = mode == Mode.ACTIVE and int(command["status"]) in HELD
     text.append(f" {mode.name.lower():9}", style=f"bold {'yellow' if held else COLOURS[mode]}")
@@ -79,7 +80,7 @@ def lines(reader: TelemetryReader) -> Text:
         text.append(f" {_way_out(command, reader.name)}\n", style="bold")
     text.append(
         f" force {force:6.1f} N   torque {torque:5.2f} Nm   speed {MM * speed:6.1f} mm/s   "
-        f"offset {MM * offset:6.1f} mm   contact on {touching} axes\n"
+        f"offset {MM * offset:6.1f} mm   contact on {touching} axes{vibration}\n"
     )
     text.append(f" {_margin(params)}\n")
     text.append(

@@ -15,10 +15,13 @@ from ur_admittance.core.contact import contact_record
 from ur_admittance.core.law import led_record
 from ur_admittance.core.limits import shapes_record
 from ur_admittance.core.limits.shapes_record import BODIES
-from ur_admittance.core.motion import drive_record
-from ur_admittance.core.wrench import fusion_record
+from ur_admittance.core.motion import drive_record, response_record
+from ur_admittance.core.wrench import fusion_record, vibration_record
 
-RECORD_MODULES = (contact_record, drive_record, fusion_record, known_record, led_record, shapes_record, records)
+RECORD_MODULES = (
+    contact_record, drive_record, fusion_record, known_record, led_record, response_record, shapes_record,
+    vibration_record, records,
+)  # fmt: skip
 ENUMS: Any = (
     records.Mode, records.Request, records.Status, records.Limit, records.Frame, records.Integrator, records.Enable
 )  # fmt: skip

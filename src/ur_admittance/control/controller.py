@@ -23,6 +23,7 @@ from ur_admittance.analysis.stability import Margin, margin
 from ur_admittance.control.live_checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose, waiting
+from ur_admittance.control.response_check import ResponseCheck
 from ur_admittance.control.two_sensors import TwoSensors
 from ur_admittance.control.zeroing import ZeroWatch
 from ur_admittance.core.faults import remedy, sentence
@@ -60,6 +61,7 @@ class AdmittanceController:
         self.sample: np.void = self._sample[0]
         self.command: np.void = self._command[0]
         self.fusion: TwoSensors | None = None  # where the parameters name a second one
+        self._response = ResponseCheck()
         self.robot_says = ""  # about its fault, from whoever talks to it
         self.configured = False
         self._pending: deque[np.void] = deque()  # appending and taking are one step each: safe between threads
@@ -204,6 +206,7 @@ class AdmittanceController:
         if self._activation_left > 0.0 and self.state["mode"] != INACTIVE:
             self._activation_left, self._ramp_load = 0.0, False
         if self._zero.add(sample, self._reading, self._params, self.command, self.state["target_active"]):
+            self._response.look(float(self.command["response_seen"]), float(self.params["response_time"]))
             if self.parameters.sensor.auto_zero:
                 self._auto_zero()
             self._too_steady = bool(self._zero.followed >= self.params["steady_force_time"])
@@ -237,10 +240,10 @@ class AdmittanceController:
 
     @property
     def remark(self) -> str:
-        """What the robot says of its fault, which of two force sensors was dropped or is used again, or that the
-        reference waits; or empty."""
+        """What the robot says of its fault, which of two force sensors was dropped or is used again, that the reference
+        waits, or that the arm answers at another time than configured; or empty."""
         about_sensors = "" if self.fusion is None else self.fusion.remark
-        return self.robot_says or about_sensors or waiting(self.command)
+        return self.robot_says or about_sensors or waiting(self.command) or self._response.warning
 
     @property
     def own_motion(self) -> str:

@@ -97,6 +97,8 @@ def check_params(p):
         return False
     if not (p.max_following_error > 0.0 and 0.0 < p.following_time < ABSURD):
         return False
+    if not 0.0 <= p.vibration_hz < ABSURD:
+        return False
     if not (p.filter_cutoff_hz > 0.0 and p.engagement_time >= 0.0 and p.bias_time >= 0.0):
         return False
     return (

@@ -21,7 +21,9 @@ from ur_admittance.core.known_record import KNOWN
 from ur_admittance.core.law.led_record import LED
 from ur_admittance.core.limits.shapes_record import SHAPES
 from ur_admittance.core.motion.drive_record import DRIVE, SENT
+from ur_admittance.core.motion.response_record import RESPONSE
 from ur_admittance.core.wrench.fusion_record import FUSION, SECOND
+from ur_admittance.core.wrench.vibration_record import VIBRATION
 from ur_admittance.library import PLAIN
 
 F = np.float64
@@ -157,6 +159,8 @@ PARAMS = np.dtype(
         ("tool_inertia_mass", F),  # mass whose inertia force is removed too [kg], 0: off
         ("second", SECOND),  # another force sensor: wrench/fusion_record.py
         ("filter_cutoff_hz", F),
+        ("vibration_hz", F),  # of the tool, as it appears at the rate of the loop; 0: none is known
+        ("find_vibration", F),  # 0 or 1
         ("deadband_force", F),  # norm [N]
         ("deadband_torque", F),  # norm [Nm]
         ("deadband_axis", F, 6),  # [N, Nm]
@@ -175,7 +179,7 @@ PARAMS = np.dtype(
         ("bias_limit", F, 2),  # largest velocity bias [m/s, rad/s]
         # contact
         ("response_time", F),  # from a command to the arm's motion [s], 0: unknown
-        ("sensor_delay", F),  # from a force to its reading [s]
+        ("sensor_delay", F),  # from a force to its reading without the tool's vibration [s]
         ("loop_delay", F),  # sensor + filter + one tick + response [s]: what damping in contact has to make up for
         ("stabilizer", F),  # 0 or 1
         ("contact_ratio", F),  # (T + M/D) K/D: the aim of the damping in contact
@@ -295,6 +299,7 @@ STATE = np.dtype(
         ("recent_speed", F, 6),  # of the commanded joints [rad/s]
         ("unexplained", F, 6),  # lead of the command over the arm beyond what speed explains [rad]
         ("waiting_time", F),  # of a command that waits for the arm [s]
+        ("response", RESPONSE),  # how late the arm answers: motion/response_record.py
         ("load", F),  # of a retreat: share of the largest force or torque, smoothed
         ("lowest_load", F),  # since the retreat began
         # law: commanded pose = reference (+) offset, all in base axes
@@ -328,6 +333,7 @@ STATE = np.dtype(
         ("slip", F, 6),  # by which a change would have altered the lag: fades out with the ramp, base axes [m, rad]
         # wrench
         ("wrench_filtered", F, 6),  # sensor axes [N, Nm]
+        ("vibration", VIBRATION),  # of the tool: wrench/vibration_record.py
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
         ("quiet_time", F),  # without force and motion [s]
         ("rest_time", F),  # of standstill without compliance, over which the next one is the mean [s]
@@ -381,6 +387,8 @@ COMMAND = np.dtype(
         ("normal", F, 3),  # estimated surface normal, base axes
         ("near", I, 2),  # bodies that are near each other: shapes_record.BODIES counted from 1, 0: none
         ("near_distance", F),  # between them [m]
+        ("vibration_hz", F),  # taken out of the wrench; 0: nothing is
+        ("response_seen", F),  # time from a command to the arm's motion, learnt in use; 0: not known yet [s]
     ],
     align=True,
 )

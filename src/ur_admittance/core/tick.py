@@ -5,7 +5,7 @@
       one reading, of one force sensor or of two   wrench/fusion.py
       check the sample                             checks.py, memory.py
       parameters that have changed take over       adopt.py
-    1 condition the wrench                         wrench/condition.py, wrench/rest.py
+    1 condition the wrench                         wrench/vibration.py, wrench/condition.py, wrench/rest.py
       change the mode                              modes.py
     2 from the wrench to a twist                   law/twist.py, law/ramps.py
       2.1 normal of the surface that is touched    contact/surface.py
@@ -20,7 +20,8 @@
     5 what could not be realised goes back into the law; joints are integrated from the last command
     or, held or in every mode but ACTIVE, brake    motion/stopping.py
       on request, back out of a contact            motion/retreat.py
-    The command waits for an arm that does not follow it (motion/following.py).
+    The command waits for an arm that does not follow it (motion/following.py); how late it follows is learnt
+    (motion/response.py).
     6 what is sent: near the arm, near the last    motion/sending.py
 
 Data flows wrench -> contact -> law -> limits -> motion; each folder imports only those before it (a contract in
@@ -70,6 +71,7 @@ from ur_admittance.core.motion.following import (
     rejoin,
     strays,
 )
+from ur_admittance.core.motion.response import observe_response
 from ur_admittance.core.motion.retreat import BODY, change_retreat, go_back
 from ur_admittance.core.motion.sending import send
 from ur_admittance.core.motion.stopping import brake_and_hold, move_joints, remember_limits
@@ -78,6 +80,7 @@ from ur_admittance.core.spatial import Pose, clip, copy_matrix, norm
 from ur_admittance.core.wrench.condition import condition
 from ur_admittance.core.wrench.fusion import take_reading
 from ur_admittance.core.wrench.rest import SEEN, observe_rest
+from ur_admittance.core.wrench.vibration import observe_vibration
 
 OVER_FORCE, OVER_TORQUE = int(Status.OVER_FORCE), int(Status.OVER_TORQUE)
 POSITION_ERROR, ORIENTATION_ERROR = int(Status.POSITION_ERROR), int(Status.ORIENTATION_ERROR)
@@ -111,6 +114,8 @@ def tick(p, s, u, c):
     seen = usable or (trusted and is_sane(u.q) and u.joint_age <= p.joint_state_timeout)
     if seen:
         forward(p.chain_rotation, p.chain_position, u.q, measured.R, measured.p, J)
+    if usable:
+        observe_vibration(p, s, dt)
     if trusted:
         adopt(p, s, u, c, usable, measured.R)
         observe_speed(p, s, dt)
@@ -168,6 +173,7 @@ def tick(p, s, u, c):
     if s.mode != ACTIVE or not yields:
         forget_near(s)
         s.unexplained[:] = 0.0
+        s.response.settled = 0.0
         retreat_or_stop(p, s, J, trusted, dt)
     if usable:
         keep_inside(p, s, u)
@@ -212,6 +218,8 @@ def comply(p, s, u, c, measured, J, dt):
 
     velocity = vec6()
     twist_of(J, u.qd, velocity)
+    if u.shaped == 0:  # or the arm was sent something else
+        observe_response(s, velocity, c.wrench_tcp, dt)
     if p.control_frame == NORMAL:
         by_path = s.target_active != 0 or norm(s.led.twist[:3]) > 0.0
         estimate_normal(p, s.contact, c.wrench_tcp[:3], velocity[:3], s.twist[:3], by_path, dt)
@@ -304,5 +312,7 @@ def report(s, u, c):
     c.contact_stiffness[:] = s.contact.stiffness
     c.normal[:] = s.contact.normal
     c.near_distance = s.near_distance
+    c.response_seen = s.response.seen
+    c.vibration_hz = s.vibration.hz if s.vibration.level > 0.0 else 0.0
     for i in range(2):
         c.near[i] = int(s.near[i])

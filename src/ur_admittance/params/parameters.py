@@ -17,6 +17,7 @@ Bounds = tuple[float | None, ...]
 LARGEST_MASS = 50.0  # [kg] the strongest arm carries 35
 LARGEST_LEVER = 1.0  # [m] centre of mass from the sensor; noise of a light tool made 2.6 m of it, in a published file
 LARGEST_BIAS = (1000.0, 100.0)  # [N, Nm] wrist sensors end at some hundreds of N: beyond, the scale is wrong
+LOWEST_VIBRATION = 15.0  # [Hz] a notch below costs more delay than 7 ms, and hides the law's own oscillations from it
 LARGEST_OFFSET = 2.0  # [m] from the flange to the TCP or to a sensor
 SOURCE = re.compile(r"builtin|raw|external|simulation|netft:[^\s:/]+|robotiq:/\S+|(probe:)?/[A-Za-z0-9_/]+")
 INPUT = re.compile(r"(digital|configurable):([0-7])|(tool):([01])")
@@ -106,6 +107,7 @@ def check_relations(p: Schema) -> None:
         raise refuse("guiding.source", p.guiding.source, f"must be {known}")
     _check_tool(p)
     _check_source(p)
+    _check_vibration(p)
     _check_second(p)
     for name in p.joints:
         if p.joints.count(name) > 1:
@@ -167,6 +169,22 @@ def _check_source(p: Schema) -> None:
         if any(value) if isinstance(value, tuple) else value:
             none = "false" if value is True else "0"
             raise refuse(name, value, f"must be {none}: the wrench of sensor.source = {source} is compensated already")
+
+
+def folded(frequency: float, rate: float) -> float:
+    """The alias below half the rate at which a frequency appears in samples [Hz]."""
+    return abs(frequency - rate * round(frequency / rate))
+
+
+def _check_vibration(p: Schema) -> None:
+    given, rate = p.sensor.vibration_hz, p.control_rate
+    if given == 0.0:
+        return
+    if given < LOWEST_VIBRATION:
+        raise refuse("sensor.vibration_hz", given, f"must be 0, or at least {LOWEST_VIBRATION:g}: contacts are slower")
+    if folded(given, rate) < LOWEST_VIBRATION:
+        must = f"must not appear below {LOWEST_VIBRATION:g} Hz; in samples at control_rate = {rate:g} Hz it does"
+        raise refuse("sensor.vibration_hz", given, f"{must}, at {folded(given, rate):.3g} Hz")
 
 
 def _check_second(p: Schema) -> None:

@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 
 from ur_admittance.core.limits import shapes_record as bodies
 from ur_admittance.core.records import Enable, Frame, Integrator
+from ur_admittance.core.wrench.vibration import LOWEST_HZ, notch_delay
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.model.arm_model import Capsule
 from ur_admittance.model.arm_table import MODEL_NAMES, nearest_model
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params import sentences
-from ur_admittance.params.parameters import Parameters, at_probe, enabling_input
+from ur_admittance.params.parameters import Parameters, at_probe, enabling_input, folded
 from ur_admittance.params.schema import Group
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
@@ -143,6 +144,7 @@ def _wrench(record: np.void, p: Parameters) -> None:
     record["tool_weight_base"] = p.tool.mass * np.array(p.gravity)
     record["tool_com"] = p.tool.center_of_mass
     record["tool_inertia_mass"] = p.tool.mass if p.tool.inertia_compensation else 0.0
+    record["vibration_hz"], record["find_vibration"] = vibration(p), p.sensor.find_vibration
     record["filter_cutoff_hz"] = min(p.admittance.cutoff_hz, NO_FILTER_HZ)
     record["deadband_force"] = p.admittance.min_motion_threshold
     record["deadband_torque"] = p.admittance.min_motion_threshold_torque
@@ -171,10 +173,26 @@ def following_time(p: Parameters) -> float:
 
 
 def loop_delay(p: Parameters) -> float:
-    """From a force to the motion it causes [s]: the sensor, the wrench filter, one tick, the arm's response."""
+    """From a force to the motion it causes [s]: sensor and notch, the wrench filter, one tick, the arm's response."""
     response = p.robot.response_time or TYPICAL_RESPONSE
     filtered = 1.0 / (2.0 * np.pi * min(p.admittance.cutoff_hz, NO_FILTER_HZ))
-    return p.sensor.delay + response + filtered + 1.0 / p.control_rate
+    return sensor_delay(p) + response + filtered + 1.0 / p.control_rate
+
+
+def sensor_delay(p: Parameters) -> float:
+    """From a force to its reading without the tool's vibration [s]."""
+    notch_hz = counted_vibration(vibration(p), p.sensor.find_vibration)
+    return p.sensor.delay + float(notch_delay(notch_hz, 1.0 / p.control_rate))
+
+
+def vibration(p: Parameters) -> float:
+    """The frequency at which sensor.vibration_hz appears in samples at this rate [Hz]: its alias above half of it."""
+    return folded(p.sensor.vibration_hz, p.control_rate)
+
+
+def counted_vibration(given: float, find: bool) -> float:
+    """Frequency of the notch that delays the law as much as any that may act [Hz]."""
+    return LOWEST_HZ if find else given
 
 
 def internal_mass(p: Parameters) -> Array:
@@ -193,7 +211,7 @@ def internal_mass(p: Parameters) -> Array:
 
 def _contact(record: np.void, p: Parameters) -> None:
     record["response_time"] = p.robot.response_time
-    record["sensor_delay"] = p.sensor.delay
+    record["sensor_delay"] = sensor_delay(p)
     record["loop_delay"] = loop_delay(p)
     _copy(record, p.contact, "stabilizer", "approach_speed", "normal_time")
     record["contact_ratio"] = p.contact.ratio

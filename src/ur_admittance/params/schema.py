@@ -291,6 +291,12 @@ class Sensor(Group):
     auto_zero_time: Positive = parameter(60.0, "s", "time constant of auto_zero")
     position: Three[Number] = parameter((0.0,) * 3, "m", "origin of the sensor in the flange frame")
     delay: NotNegative = parameter(0.0, "s", "from a force to its reading: the sensor's own filter and its connection")
+    vibration_hz: NotNegative = parameter(
+        0.0, "Hz", "a tool vibrates at this frequency: it is taken out of the force that the law sees; 0: it does not"
+    )
+    find_vibration: Switch = parameter(
+        False, "-", "find that frequency, 20 to 200 Hz, while the arm is inactive and the tool runs, and keep it"
+    )
     driver: Text = parameter("", "-", "version of ur_robot_driver, if it publishes the wrench; empty: found by itself")
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from ur_admittance.control.response_check import response_warning
 from ur_admittance.core.enabling import HELD
 from ur_admittance.core.faults import remedy, sentence
 from ur_admittance.core.leader import WORDS as LEADERS
@@ -37,8 +38,19 @@ def why(log: Log) -> str:
         if i in by_itself:
             lines.append(f"{seconds[i]:9.3f} s  {by_itself[i]}")
     lines += _slowed_down(log)
+    lines += _late(log)
     lines.append(_ending(log))
     return "\n".join(lines)
+
+
+def _late(log: Log) -> list[str]:
+    """Whether the arm answered at another time than configured, as of the end."""
+    command = log.ticks["command"][-1]
+    if "response_seen" not in (command.dtype.names or ()) or not log.params:  # of an earlier version, or cut short
+        return []
+    configured = log.params[max(log.params)]["response_time"]
+    warning = response_warning(float(command["response_seen"]), float(configured))
+    return [f"{warning[0].upper()}{warning[1:]}."] if warning else []
 
 
 def _overview(log: Log) -> str:

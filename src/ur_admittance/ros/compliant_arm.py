@@ -76,13 +76,15 @@ class CompliantArm:
             self._undo = undo.pop_all()
 
     def tell_news(self) -> None:
-        """References that were refused, and force sensors that were dropped or are used again, into the log."""
+        """References that were refused, force sensors that were dropped or are used again, an arm that answers later
+        than configured, into the log."""
         if self.references.refused:
             self._log.warning(self.references.refused)
             self.references.refused = ""
         if self.controller.remark != self._remark:
             self._remark = self.controller.remark
-            self._log.warning(self._remark)
+            if self._remark:
+                self._log.warning(self._remark)
 
     def begin(self, accept_load: bool = False) -> None:
         """Take the command topic and comply, from where the arm is now; not while a force at rest is unexplained."""

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from ur_admittance.analysis.axis_loop import Loop
 from ur_admittance.analysis.compliance import RIGID, edge_of_stability, exponential, law_step, weight_of_new
 from ur_admittance.core.wrench.condition import ACCELERATION_CUTOFF_HZ
+from ur_admittance.core.wrench.vibration import ZETA, notch_gain
 
 Array = NDArray[np.float64]
 
 PLANT = ("y", "x", "speed")  # command after the lag; position and speed of the TCP, into the surface
-TICKWISE = ("force", "filtered", "rate", "offset", "expected_lag", "acceleration")
+TICKWISE = ("force", "filtered", "rate", "offset", "expected_lag", "acceleration", "pointer", "quadrature")
 RESERVE = 2.0  # share of the damping that may be missing: the usual gain margin of 6 dB
 SOFTEST, MOST_DAMPING = 1.0, 1e5  # [N/m], [Ns/m] where the searches begin and end
 ROUNDING = 1e-7  # of eigenvalues: free positions have several that are exactly 1
@@ -33,10 +34,17 @@ def contact_matrix(loop: Loop, stiffness: float, damping: float = 0.0, mass: flo
     first = len(PLANT) + len(TICKWISE)
     unit = np.eye(first + ticks + 2)
     x = unit[PLANT.index("x")]
-    force, filtered, rate, offset, expected_lag, acceleration = unit[len(PLANT) : first]
+    force, filtered, rate, offset, expected_lag, acceleration, pointer, quadrature = unit[len(PLANT) : first]
     command = [x, *unit[first:]]  # command[j]: where the tool should be j ticks before the end of this one
 
-    sensed = -force + loop.removed_mass * acceleration
+    turn, g = 2.0 * math.pi * loop.notch_hz * T, float(notch_gain(loop.notch_hz, T, ZETA))
+    on = float(loop.notch_hz > 0.0)
+    turned = on * (math.cos(turn) * pointer - math.sin(turn) * quadrature)
+    quadrature = on * (math.sin(turn) * pointer + math.cos(turn) * quadrature)
+    pointer = turned + g * (-force - turned)
+    calm = -force - 0.5 * (turned + pointer)
+
+    sensed = calm + loop.removed_mass * acceleration
     filtered = filtered + weight_of_new(loop.cutoff_hz, T) * (sensed - filtered)
     law, drive = law_step(loop)
     new_offset = law[0, 0] * offset + law[0, 1] * rate + drive[0] * filtered
@@ -59,7 +67,7 @@ def contact_matrix(loop: Loop, stiffness: float, damping: float = 0.0, mass: flo
             through, held, ramp = straight_line(loop, stiffness, damping, mass, h)
             plant = through @ plant + np.outer(held, u0) + np.outer(ramp, (u1 - u0) / h)
     mean_force = plant[-1] / T
-    tickwise = [mean_force, filtered, rate, new_offset, expected_lag, acceleration]
+    tickwise = [mean_force, filtered, rate, new_offset, expected_lag, acceleration, pointer, quadrature]
     return np.vstack([plant[:-1], *tickwise, *command[: ticks + 2]])
 
 

@@ -1,8 +1,8 @@
 """1  Raw sensor wrench -> what the environment does to the tool, about the TCP.
 
 w = sign raw - bias - [W; c x W] + m [a; c x a]     W: weight, a: acceleration of the tool, sensor axes
-w -> low-pass -> moved to the TCP -> control axes -> soft deadband      (the last two in law/twist.py: contact is
-                                                                         observed before the deadband)
+w -> without the tool's vibration (vibration.py) -> low-pass -> moved to the TCP -> control axes -> soft deadband
+(the last two in law/twist.py: contact is observed before the deadband)
 
 The tick subtracts zeros in this file only: SAMPLE has what the sensors report, PARAMS the bias of each.
 """
@@ -35,7 +35,7 @@ def compensated_inertia(tool, virtual):
 @kernel
 def condition(p, s, u, R_tcp, c):
     """Fills c.wrench_sensor (compensated, filtered) and c.wrench_tcp (about the TCP, base axes).
-    Returns force [N] and torque about the TCP [Nm] before the filter: a spike must not hide behind it."""
+    Returns force [N] and torque about the TCP [Nm] before the filters: a spike must not hide behind them."""
     R_base_sensor = mat3()
     multiply(R_tcp, p.R_tcp_sensor, R_base_sensor)
     w = vec6()
@@ -46,7 +46,8 @@ def condition(p, s, u, R_tcp, c):
         weight_of_new = 1.0
         s.filter_ready = 1
     for i in range(6):
-        s.wrench_filtered[i] += weight_of_new * (w[i] - s.wrench_filtered[i])
+        calm = w[i] - p.sensor_sign * s.vibration.tone[i]
+        s.wrench_filtered[i] += weight_of_new * (calm - s.wrench_filtered[i])
     lever, torque, torque_at_tcp = vec3(), vec3(), vec3()
     rotate_back(p.R_tcp_sensor, p.p_tcp_sensor, lever)
     wrench_to_point(w[:3], w[3:], lever, torque_at_tcp)

@@ -71,6 +71,8 @@ class Tool:
     shape: Literal["probe", "peg"] = "probe"
     radius: float = 0.01  # [m] of the sphere or the pin
     peg_length: float = 0.06  # [m]
+    vibration: Vector = (0.0, 0.0, 0.0)  # amplitude of the force with which its motor shakes it at its com [N]
+    vibration_hz: float = 0.0
 
     def __post_init__(self) -> None:
         need_number("tool.mass", self.mass, "kg")
@@ -78,6 +80,8 @@ class Tool:
         need_vector("tool.tcp", self.tcp, 3, "m")
         need_number("tool.radius", self.radius, "m", above=True)
         need_number("tool.peg_length", self.peg_length, "m")
+        need_vector("tool.vibration", self.vibration, 3, "N")
+        need_number("tool.vibration_hz", self.vibration_hz, "Hz")
         _need(self.shape in ("probe", "peg"), f"tool.shape = {self.shape!r}: must be 'probe' or 'peg'.")
         _need(self.peg_length > 2 * self.radius, f"tool.peg_length = {self.peg_length} m: must be > 2 radius.")
         _need_rotation("tool.tcp_rotation", self.tcp_rotation)

@@ -275,6 +275,7 @@ class World:
         plant["kp"], plant["kd"] = kp, 2.0 * servo.damping_ratio * np.sqrt(kp * self._inertia_at_home())
         plant["effort"], plant["lag"] = self.model.effort, 2.0 * np.pi * servo.lag_hz
         payload = self.tool.mass if servo.payload is None else servo.payload
+        plant["vibration"], plant["vibration_hz"] = self.tool.vibration, self.tool.vibration_hz
         plant["payload_excess"] = (payload - self.tool.mass) * self.gravity
         plant["command_delay"], plant["sensor_delay"] = len(self._commands) - 1, len(self._readings) - 1
         plant["sign"], plant["drift_rate"] = sensor.sign, sensor.drift

@@ -4,6 +4,8 @@ A hand with a mass m is a body between the tool and where the person wants it: h
 place by the arm's spring and damper, K and C:   m h'' = K (place - h) + C (place' - h') - f,   f: on the tool
 """
 
+import math
+
 from ur_admittance.analysis.compliance import GRIP_RATE, GRIP_RATIO
 from ur_admittance.core.kernel import doubles_at, kernel, mat3, vec3, vec6
 from ur_admittance.core.spatial import (
@@ -108,7 +110,8 @@ def grip_force(plant, place, p_grip, v_grip, i, h):
 
 @kernel
 def push_tool(plant, e, share, scale, p_grip, wrench):
-    """The hand's wrench about the grip, its work, and the same wrench about the centre of mass for MuJoCo."""
+    """The hand's wrench about the grip, its work, and the same wrench about the centre of mass for MuJoCo, where the
+    tool shakes itself."""
     p_tool, R_tool, p_com = doubles_at(e.p_tool, (3,)), doubles_at(e.R_tool, (3, 3)), doubles_at(e.p_com, (3,))
     velocity, origin, applied = doubles_at(e.velocity, (6,)), doubles_at(e.origin, (3,)), doubles_at(e.applied, (6,))
     lever = vec3()
@@ -130,5 +133,9 @@ def push_tool(plant, e, share, scale, p_grip, wrench):
         lever[i] = p_grip[i] - p_com[i]
         applied[i] = wrench[i]
     cross(lever, wrench[:3], moment)
+    swing = math.sin(2.0 * math.pi * plant.vibration_hz * plant.steps * e.h)
+    rotate(R_tool, plant.vibration, plant.shake)
     for i in range(3):
+        plant.shake[i] *= swing
+        applied[i] += plant.shake[i]
         applied[3 + i] = wrench[3 + i] + moment[i]

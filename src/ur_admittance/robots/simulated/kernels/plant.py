@@ -64,21 +64,27 @@ def joint_torques(plant, q, qd, bias, axes, anchors, p_com, qfrc):
 
 
 @kernel
-def keep_truth(plant, scale, origin, p_tcp, p_grip, wrench, external):
-    """Add this step to the mean external wrench about the TCP, and to the part of it that the hand does not explain."""
+def keep_truth(plant, scale, origin, p_com, p_tcp, p_grip, wrench, external):
+    """Add this step to the mean external wrench about the TCP, and to the part of it that the hand does not explain.
+    The tool shakes itself: that is not external."""
     lever = vec3()
     f = vec3()
     moment = vec3()
+    own = vec3()
+    for i in range(3):
+        lever[i] = p_com[i] - origin[i]
+    cross(lever, plant.shake, own)
     for i in range(3):  # from MuJoCo's origin to the TCP
         lever[i] = origin[i] - p_tcp[i]
-        f[i] = external[3 + i]
+        f[i] = external[3 + i] - plant.shake[i]
     cross(lever, f, moment)
     for i in range(3):
-        plant.external[i] += scale * external[3 + i]
-        plant.external[3 + i] += scale * (external[i] + moment[i])
-        plant.contact[i] += scale * (external[3 + i] - wrench[i])
+        moment[i] += external[i] - own[i]
+        plant.external[i] += scale * f[i]
+        plant.external[3 + i] += scale * moment[i]
+        plant.contact[i] += scale * (f[i] - wrench[i])
         lever[i] = p_grip[i] - p_tcp[i]
-        plant.contact[3 + i] += scale * (external[i] + moment[i] - wrench[3 + i])
+        plant.contact[3 + i] += scale * (moment[i] - wrench[3 + i])
     cross(lever, wrench[:3], moment)
     for i in range(3):
         plant.contact[3 + i] -= scale * moment[i]
@@ -134,7 +140,7 @@ def advance(e, plant, q_end, noise):
         follow_command(plant, commands, (step + 1) * scale, plant.setpoint, q_end, e.h)
         push_tool(plant, e, step * scale, scale, p_grip, wrench)
         call_at(e.mj_step2, e.model, e.data)
-        keep_truth(plant, scale, origin, p_tcp, p_grip, wrench, external)
+        keep_truth(plant, scale, origin, p_com, p_tcp, p_grip, wrench, external)
         sense(plant, readings, sensed, scale)
         plant.steps += 1
     for j in range(6):

@@ -20,6 +20,10 @@ PLANT = np.dtype(
         ("yd", F, 6),  # [rad/s]
         ("torque", F, 6),  # [Nm]
         ("payload_excess", F, 3),  # weight that the arm wrongly compensates, base axes [N]
+        # the tool
+        ("vibration", F, 3),  # amplitude of the force with which it shakes itself, tool axes [N]
+        ("vibration_hz", F),
+        ("shake", F, 3),  # that force in this step, base axes [N]
         # the hand
         ("grip", F, 3),  # where the hand holds, in tool axes, from the tool's origin [m]
         ("hand", I),  # what it does: robots/simulated/kernels/holding.py
