@@ -146,6 +146,6 @@ def swing(s, o, i):
 
 @kernel
 def heavier(o, i):
-    """Times the mass of the law on this axis now, the same for all axes of its part: a tool swings along none of them."""
+    """Times the mass of the law on this axis now; the same for all axes of its part, as a tool swings along none."""
     first = 3 * (i // 3)
     return max(1.0, max(o.asked[first], max(o.asked[first + 1], o.asked[first + 2])))
