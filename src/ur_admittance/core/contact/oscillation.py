@@ -5,10 +5,10 @@ v = Y(s) f, whether a hand drives them or a wall lets them live: ratio, phase an
 the arm asks. While the force swings at a steady pace, the law is HEAVIER for some half cycles: a hand or a machine that
 drives the oscillation keeps its pace and its force, an oscillation that lives on the arm's own delay becomes slower (a
 heavier law turns earlier into the phase at which it is unstable) or dies down. Nothing of it is felt while the tool
-hardly moves, and the answer is there within a period or two.
+hardly moves, and the answer is there within three periods.
 
-Only where an arm can be the cause it asks at all: below  w = sqrt(D / (M T))  a law that answers after T is passive,
-and passive surroundings, walls and hands, cannot make it oscillate [Colgate and Hogan 1988].
+Only where an arm can be the cause it asks at all: while  atan(w M / D) + w T < pi / 2  a law that answers after T is
+passive, and passive surroundings, walls and hands, cannot make it oscillate [Colgate and Hogan 1988].
 """
 
 import math
@@ -32,7 +32,7 @@ DIED = 0.5  # times the peak, in one half cycle: it dies while it is asked ...
 RETURN = 1.0  # [s] ... and if it comes back within this time, with the law as light as before, it is the arm's
 LOUDER = 1.3  # times the peak that was not ours: asked again; so after two seconds, as that is forgotten
 AGAIN = 8.0  # [s] time constant of the forgetting
-LIVELY = 0.8  # of the frequency from which a law is not passive: T is known to 20 %, M and D are as the tool feels them
+LATER = 1.2  # times the delay that is known: it is known to 20 %
 SLOWEST = 1.0  # [1/s] of the law's D / M
 MORE = 1.5  # times the stiffness, for each HALF_CYCLES that it goes on
 
@@ -124,7 +124,8 @@ def may_be_ours(p, s, o, time, peak, i):
     """Whether to ask: the law is not passive at this pace, the answer is not known, and no other axis leads."""
     if p.stabilizer == 0.0 or p.enabled[i] == 0.0 or peak < LOUDER * o.theirs[i]:
         return False
-    if time * LIVELY * math.sqrt(damping_now(s, i) / (s.mass[i] * p.loop_delay)) > math.pi:
+    w = math.pi / time
+    if math.atan(w * s.mass[i] / damping_now(s, i)) + LATER * w * p.loop_delay < 0.5 * math.pi:
         return False
     first = 3 * (i // 3)
     for j in range(first, first + 3):
