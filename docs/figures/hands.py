@@ -72,7 +72,7 @@ def hands_and_walls() -> Figure:
             5.0,
             Environment.floor(FLOOR, gap=GAP),
             (0.3, 2.9),
-            17.0,
+            34.0,
         ),
     )
     for (above, below), (title, path, seconds, environment, shown, limit) in zip(axes.T, runs, strict=True):
