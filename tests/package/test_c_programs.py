@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES, PROGRAMS = ROOT / "examples/c", Path(__file__).parent / "programs"
 STRICT = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O2")
 NEEDS_OF_C = {"memcpy", "memset", "fprintf", "stderr"}
-MATHS = {"atan2", "exp", "expm1", "floor", "fmax", "fmin", "hypot", "log10", "sin", "cos", "sincos", "tan"}
+MATHS = {"atan", "atan2", "exp", "expm1", "floor", "fmax", "fmin", "hypot", "log10", "sin", "cos", "sincos", "tan"}
 
 
 def run(*command, code=0, **options):

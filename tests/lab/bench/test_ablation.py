@@ -35,7 +35,7 @@ def test_a_text_that_has_changed_is_refused() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(240)
+@pytest.mark.timeout(600)  # a library of its own is made, behind everything else
 def test_without_its_walls_the_tool_leaves_the_box() -> None:
     """The short form: with everything on nothing fails, without the rows of the walls the box does."""
     base = in_child(NOTHING, ["limits"], EPISODES, {}, [])["places"]
