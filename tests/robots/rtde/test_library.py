@@ -129,7 +129,9 @@ def test_a_protective_stop_refuses_commands_until_unlocked_and_uploaded_again(em
     time.sleep(0.1)
     emulator.tell("protective stop")
     assert wait_until(receive.isProtectiveStopped)
-    assert not control.speedJ([0.0, 0.0, 0.0, 0.0, 0.0, 0.3], 10.0, 0.002)
+    assert wait_until(
+        lambda: not control.speedJ([0.0, 0.0, 0.0, 0.0, 0.0, 0.3], 10.0, 0.002)
+    )  # it has a stream of its own
     assert emulator.dashboard("unlock protective stop").startswith("Cannot unlock")
     assert wait_until(lambda: emulator.dashboard("unlock protective stop") == "Protective stop releasing")
     control.reuploadScript()

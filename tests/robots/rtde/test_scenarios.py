@@ -142,6 +142,7 @@ def test_a_wall_is_pressed_without_a_bounce() -> None:
         np.testing.assert_allclose(forces[-20:], 10.0, atol=0.5)
 
 
+@pytest.mark.realtime  # a loop that is late is a fault
 def test_an_incline_is_followed_with_constant_normal_force() -> None:
     """10 N along the estimated normal, sliding 40 mm at 20 mm/s up a slope of 10 degrees."""
     changes = {
