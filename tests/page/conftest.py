@@ -103,7 +103,14 @@ class Demo:
         return errors
 
 
-@pytest.fixture(scope="package")
+def pytest_collection_modifyitems(items):
+    """A browser stays open to the end of a session and takes a processor: tests of one run by themselves (Makefile)."""
+    for item in items:
+        if "browser" in getattr(item, "fixturenames", ()) and item.path.parent.name == "page":
+            assert item.path.name.endswith("_in_the_browser.py"), f"{item.path.name} opens a browser: rename it"
+
+
+@pytest.fixture(scope="session")
 def shared_demo(tmp_path_factory):
     demo = Demo(tmp_path_factory.mktemp("page"))
     yield demo
@@ -173,7 +180,7 @@ def bare_loop(start_loop):
     return name
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def browser(optional, missing):
     playwright = optional("playwright.sync_api")
     program = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -189,7 +196,7 @@ def browser(optional, missing):
         chromium.close()
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="session")
 def left_open():
     """The tab that the last test has left: (url, width, height) -> tab. Loading it takes longer than most tests."""
     tabs = {}
