@@ -3,12 +3,14 @@ from ur_admittance.control import AdmittanceController as AdmittanceController
 from ur_admittance.control.chaining import CartesianPath as CartesianPath
 from ur_admittance.control.chaining import JointFollower as JointFollower
 from ur_admittance.control.chaining import Smoother as Smoother
+from ur_admittance.control.go_to import Goal as Goal
 from ur_admittance.model import robot_model as robot_model
 from ur_admittance.params import Parameters as Parameters
 from ur_admittance.params import load_parameters as load_parameters
 from ur_admittance.params import preset as preset
 from ur_admittance.recording.log import read_log as read_log
 from ur_admittance.recording.recorder import Recorder as Recorder
+from ur_admittance.robots.drive import go_to as go_to
 from ur_admittance.robots.drive import run as run
 from ur_admittance.robots.external_sensors import NetFt as NetFt
 from ur_admittance.robots.external_sensors import RobotiqFt as RobotiqFt

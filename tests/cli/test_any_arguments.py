@@ -24,6 +24,7 @@ JUNK = (
 )  # fmt: skip
 REFUSED = {  # one of these goes to each command that would otherwise drive, search or serve
     "run": (("--duration", "-1"), ("--preset", "none_such"), ("--log", "/nowhere/x.mcap"), ("--log", "x.txt")),
+    "go": (("--joints", "1 2"), ("--speed", "nan"), ("--force", "0"), ("--duration", "-1"), ("--log", "x.txt")),
     "demo": (("--duration", "nan"), ("--preset", "none_such"), ("--port", "-1")),
     "bench": (("--seconds", "nan"), ("--rate", "inf")),
     "campaign": (

@@ -30,6 +30,7 @@ from ur_admittance.errors import LifecycleError, ParameterError, RobotError
 from ur_admittance.runtime.registry import DEFAULT_NAME
 
 if TYPE_CHECKING:
+    from ur_admittance.control.go_to import Trip
     from ur_admittance.params import Parameters
     from ur_admittance.runtime.report import LoopReport
 
@@ -95,6 +96,11 @@ def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
     """Make an arm compliant until Ctrl-C; that slows it down and stops it.
 
     Exit code 1: it ended in a fault, or the recording is incomplete."""
+    comply(subject, work, wires, consent)
+
+
+def comply(subject: Subject, work: Work, wires: Wires, consent: Consent, trip: "Trip | None" = None) -> None:
+    """`run`; with a trip `go`, which ends when the arm is there."""
     from ur_admittance.robots.connect import check_accept, need_ros, second_of, source_of
     from ur_admittance.runtime.registry import check_free
 
@@ -108,6 +114,8 @@ def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
     link = assignments(wires.connection or []) | chosen_client(robot, wires.client)
     stages = _stages(work.stage or [])
     alone = _moves_alone(parameters, stages, work.stage or [])
+    if trip is not None:
+        alone = "; ".join([*filter(None, [alone]), f"it goes to {trip.goal}"])
     options: dict[str, Any] = {
         "name": work.name,
         "log": work.log,
@@ -115,6 +123,7 @@ def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
         "activate": work.active,
         "accept": accepted,
         "stages": stages,
+        "on_tick": trip,
         "beside": lambda: _watchers(work, _what_runs(subject, work, parameters, alone)),
         "say": typer.echo,
     }
@@ -147,7 +156,7 @@ def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
             link["stages"] = work.stage
         if accepted:
             link["accept_load"] = "load" in accepted
-        raise typer.Exit(_run_ros(parameters, work, link))
+        raise typer.Exit(_run_ros(parameters, work, link, trip))
     from ur_admittance.robots.rtde.real_arm import run_real
 
     compile_first()
@@ -207,11 +216,11 @@ def _ask_first(arm: str, parameters: "Parameters", measure: bool, alone: str) ->
     typer.confirm("Is the tool free, the payload set, and your hand on the emergency stop?", abort=True)
 
 
-def _run_ros(parameters: "Parameters", work: Work, link: dict[str, Any]) -> int:
+def _run_ros(parameters: "Parameters", work: Work, link: dict[str, Any], trip: "Trip | None") -> int:
     """As `ros2 run ur_admittance_ros admittance_node`, with the same names for everything as for other arms."""
     from ur_admittance.ros.admittance_node import run_ros
 
-    options: dict[str, Any] = {"activate": work.active, "duration": work.duration, **link}
+    options: dict[str, Any] = {"activate": work.active, "duration": work.duration, "trip": trip, **link}
     options |= {"controller_name": work.name, "log": str(work.log or ""), "dashboard": work.dashboard}
     return run_ros(parameters, typer.echo, **options)
 

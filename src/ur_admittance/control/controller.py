@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ur_admittance import given, library
 from ur_admittance.analysis.stability import Margin, margin
+from ur_admittance.control.go_to import Goal, GoTo
 from ur_admittance.control.live_checks import check_felt, check_live, check_near, check_zero
 from ur_admittance.control.recovery import hindrance, no_retreat, reason
 from ur_admittance.control.references import REFERENCE_TIMEOUT, References, checked_pose, waiting
@@ -73,6 +74,7 @@ class AdmittanceController:
         self._tick: Callable[[], None] = lambda: tick(self._params, self._state, self._sample, self._command)
         self._ramp_load = False  # at the next activation
         self.outside_doubt = ""  # why the arm must not comply although this controller sees no reason, in plain words
+        self._going: GoTo | None = None
         self._zero = ZeroWatch(self.parameters.control_rate)
         self._margin: tuple[Parameters, Margin] | None = None
         self._too_steady = self._marked = False  # the last seconds were not a hand's; a sample says so
@@ -115,6 +117,7 @@ class AdmittanceController:
         caller knows the force, and the arm may yield to it; it is ramped in."""
         self.check_activation(accept_load)
         self.references.begin()
+        self._going = None
         self._activation = Request.ACTIVATE
         self._activation |= Request.START_AT_ARM if start_at_arm else Request.NONE
         self._activation |= Request.ACCEPT_LOAD if accept_load else Request.NONE
@@ -195,6 +198,8 @@ class AdmittanceController:
             self._keep_asking(sample)
         if self._too_steady or self._marked:
             self._mark(sample)
+        if self._going is not None:
+            self._going.update()
         sample["request"] = self._request
         self._request = NOTHING
         self._tick()
@@ -241,9 +246,10 @@ class AdmittanceController:
     @property
     def remark(self) -> str:
         """What the robot says of its fault, which of two force sensors was dropped or is used again, that the reference
-        waits, or that the arm answers at another time than configured; or empty."""
+        waits, how the way to a pose stands, or that the arm answers at another time than configured; or empty."""
         about_sensors = "" if self.fusion is None else self.fusion.remark
-        return self.robot_says or about_sensors or waiting(self.command) or self._response.warning
+        about_way = "" if self._going is None else self._going.sentence
+        return self.robot_says or about_sensors or waiting(self.command) or about_way or self._response.warning
 
     @property
     def own_motion(self) -> str:
@@ -339,6 +345,19 @@ class AdmittanceController:
         if self.state["has_command"]:
             check_near(p, R, self.command, self.parameters.safety)
         self.references.set_pose(p, R, self._latest)
+
+    def go_to(self, goal: Goal) -> GoTo:
+        """Take the active arm to a pose from where it is, instead of what led the reference before: slowly, smoothly,
+        yielding to a hand, ended by a force. The whole way is looked at first; what is returned says how it went."""
+        self._need_configured("go_to")
+        given.kind("goal", goal, Goal, "a Goal, such as Goal(joints=[0.0, -1.6, 1.6, -1.6, -1.6, 0.0])")
+        self._going = GoTo(self, goal)
+        return self._going
+
+    @property
+    def going(self) -> GoTo | None:
+        """The last go_to since the activation."""
+        return self._going
 
     def enable(self, held: bool = True) -> None:
         """Hold-to-run (guiding.enable): the enabling signal is held now, or was let go. A held one has to be renewed

@@ -112,6 +112,17 @@ class References:
         if self.leader == Leader.POSE:
             self.leader = Leader.NOBODY
 
+    def lead_by_go(self) -> None:
+        """GoTo writes the twist itself, in every cycle (control/go_to.py)."""
+        self._clear()
+        self.leader = Leader.GO
+
+    def end_go(self) -> None:
+        """Nothing of what it wrote stays behind; stages still wait until they are asked."""
+        if self.leader == Leader.GO:
+            self._clear()
+            self.leader = SILENT if self.has_stages else Leader.NOBODY
+
     def lead_by_stages(self) -> None:
         self._clear()
         self.leader = Leader.STAGE

@@ -9,6 +9,7 @@ class Leader(IntEnum):
     TWIST = 2
     POSE = 3
     SILENT = 4
+    GO = 5
 
 
 WORDS = {
@@ -17,5 +18,6 @@ WORDS = {
     Leader.TWIST: "led by velocities from outside",
     Leader.POSE: "led to a pose from outside",
     Leader.SILENT: "the velocities from outside have ceased; nobody leads",
+    Leader.GO: "taken to a pose",
 }
-FROM_OUTSIDE = (Leader.TWIST, Leader.POSE, Leader.SILENT)
+FROM_OUTSIDE = (Leader.TWIST, Leader.POSE, Leader.SILENT, Leader.GO)

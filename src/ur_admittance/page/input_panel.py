@@ -11,6 +11,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.page.feel import FeelTab
 from ur_admittance.page.file_tab import FilesTab, Folder
 from ur_admittance.page.knobs import Tuner, build, table_knobs, workspace_knobs
+from ur_admittance.page.start_pose import StartPose
 from ur_admittance.page.surroundings import SurroundingsTab, home_pose
 from ur_admittance.page.viser_internals import STOP_KEY
 from ur_admittance.params import Parameters
@@ -76,6 +77,7 @@ class Panel:
         self.unlocked = False  # a protective stop was released here; the controller knows only after a reset
         self.status = gui.add_html("")
         self._requests(gui)
+        self.start = StartPose(gui, tuner)
         self.views = Views(server)
         tabs = gui.add_tab_group()
         with tabs.add_tab("Feel"):

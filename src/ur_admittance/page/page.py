@@ -117,6 +117,7 @@ class LivePage:
         self._touched.update(p_tcp, R_tcp, np.array(command["wrench_tcp"][:3]))
         self._panel.show(seen.parameters)
         self._panel.views.p_tcp = p_tcp
+        self._panel.start.see(record["sample"]["q"])
         timing = (seen.worst_period, seen.worst_latency)
         self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
         if now - self._status_at > STATUS_S:
@@ -146,6 +147,7 @@ class LivePage:
             if self._model is None or self._model.name != seen.model:
                 self._model = robot_model(seen.model)
                 self._panel.views.show(self._model)
+                self._panel.start.another_arm()
                 self._marks.another_arm()
             self._panel.surroundings.show(self._model, tcp[:3])
             if self._arm is not None:

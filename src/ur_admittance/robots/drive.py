@@ -8,6 +8,7 @@ from typing import Any
 
 from ur_admittance import given
 from ur_admittance.control import AdmittanceController
+from ur_admittance.control.go_to import Goal, Trip
 from ur_admittance.errors import LogError, LoopError
 from ur_admittance.recording.recorder import Recorder
 from ur_admittance.robots.connect import check_accept
@@ -72,6 +73,14 @@ def run(
         error.report = _told(error.report, recorder, say)
         raise
     return _told(report, recorder, say)
+
+
+def go_to(controller: AdmittanceController, robot: Robot, goal: Goal, **options: Any) -> Trip:
+    """Take a connected arm to a pose, and end: slowly, yielding to hands, stopped by a force, only where the whole way
+    is free. The outcome and the sentence of what is returned say how it went. options: as run."""
+    trip = Trip(goal)
+    trip.report = run(controller, robot, activate=True, on_tick=trip, **options)
+    return trip
 
 
 def _told(report: LoopReport, recorder: Recorder | None, say: Callable[[str], None]) -> LoopReport:

@@ -25,6 +25,7 @@ from zlib import crc32
 import numpy as np
 from rclpy.clock import Clock, ClockType
 
+from ur_admittance.control.go_to import Goal, Trip
 from ur_admittance.core.motion.following import STOPPED_ROBOT
 from ur_admittance.core.records import Mode
 from ur_admittance.errors import LifecycleError, ParameterError
@@ -34,6 +35,7 @@ from ur_admittance.robots.ros.command_path import not_alone
 from ur_admittance.robots.ros.known_frames import RobotSearch
 from ur_admittance.robots.ros.ros_robot import RosRobot, RosSettings
 from ur_admittance.robots.ros.sensor_place import SensorWatch
+from ur_admittance.ros.asked_goals import offer_goals
 from ur_admittance.ros.compliant_arm import CompliantArm, next_log, stages_of
 from ur_admittance.ros.life_cycle import LONGEST_NAME, Autostart, ManagedNode, unique_name
 from ur_admittance.ros.node_run import offer, run, say
@@ -43,7 +45,7 @@ from ur_admittance.runtime.mailbox import ACTIVATIONS, apply_request
 from ur_admittance.runtime.report import LoopReport
 
 STATE_PERIOD_S = 0.2
-OF_THE_PROGRAM = ("activate", "duration")  # beside the options of the node
+OF_THE_PROGRAM = ("activate", "duration", "trip")  # beside the options of the node
 
 
 class AdmittanceNode(SchemaParameters, ManagedNode):
@@ -55,12 +57,13 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         activate: bool = True,
         duration: float | None = None,
         attended: bool = False,
+        trip: Trip | None = None,
         **options: Any,
     ) -> None:
         """parameters: defaults of this node; activate, attended: of `Autostart`; duration: end this long [s] after the
-        start by itself; options: defaults of those above."""
+        start by itself; trip: go there, then end; options: defaults of those above."""
         super().__init__("admittance_node")
-        self._duration, self._began = duration, math.inf
+        self._duration, self._began, self._trip = duration, math.inf, trip
         self.declare_options({name: (options.get(name, row[0]), *row[1:]) for name, row in OPTIONS.items()})
         RosSettings(output=self.option("output"))  # refuses what it does not know, as does
         stages_of(self)
@@ -90,6 +93,7 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
             resume_stages=lambda: self._ask("resume_stages", "the stages lead again"),
             activate_with_load=self._activate_with_load,
         )
+        offer_goals(self, self._go)
         self._accept_load = False
         self._orders: deque[str] = deque()  # transitions that other programs asked for
         self._looks = 0
@@ -171,6 +175,8 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         if arm is not None and (inputs := arm.robot.inputs) is not None:
             state |= {"ticks": arm.thread.ticks, "stalls": arm.thread.stalls, "malformed": inputs.malformed}
         self.state_topic.publish(state, force=self._looks % 5 == 0)
+        if self._trip is not None and self._over(self._trip):
+            self.told_to_end.set()
         if self._duration is not None and time.monotonic() >= self._began + self._duration:
             self.told_to_end.set()
         if self._looks % 25 == 0:
@@ -257,6 +263,17 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         arm = self._configured()
         arm.thread.call(getattr(arm.controller, what))
         return answer
+
+    def _go(self, goal: Goal) -> str:
+        arm = self._configured()
+        return f"{arm.thread.call(lambda: arm.controller.go_to(goal)).sentence}: {goal}; ~/state says how it ends"
+
+    def _over(self, trip: Trip) -> bool:
+        """Whether the trip has ended, or cannot begin."""
+        arm = self.arm
+        if arm is None or (self.life != "active" and trip.going is None):
+            return not self.autostart.pending
+        return not arm.thread.alive or arm.thread.call(lambda: trip(arm.controller))
 
     def _stop(self) -> str:
         self.autostart.end()

@@ -84,7 +84,9 @@ class CompliantArm:
         if self.controller.remark != self._remark:
             self._remark = self.controller.remark
             if self._remark:
-                self._log.warning(self._remark)
+                going = self.controller.going
+                fine = going is not None and self._remark == going.sentence
+                (self._log.info if fine else self._log.warning)(self._remark)
 
     def begin(self, accept_load: bool = False) -> None:
         """Take the command topic and comply, from where the arm is now; not while a force at rest is unexplained."""

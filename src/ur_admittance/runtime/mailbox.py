@@ -4,6 +4,7 @@
     {"request": "activate" | "activate_with_load" | "deactivate" | "stop" | "reset_fault" | "retreat" |
                 "latch_reference" | "resume_stages" | "zero_ft_sensor" | "zero_free_tool"}
     {"enable": true | false}   hold-to-run: held, to be said again within guiding.timeout; or let go
+    {"go": {"joints": [6]} | {"position": [3], "rotation": [[3], [3], [3]]}}   perhaps with speed and force; "how"
     {"reference": {"twist": [6]} | {"wrench": [6]} | {"position": [3], "rotation": [[3], [3], [3]]}}
 
 The answer is {"accepted": true or false, "text": "...", "code": "done", "name": ""}: the text is for people, the code
@@ -288,8 +289,20 @@ def apply_enable(controller: Controller, value: Any) -> str:
     return f"held, for {controller.parameters.guiding.timeout:g} s" if value else "let go"
 
 
+def apply_go(controller: Controller, value: Any) -> str:
+    """A goal, or "how": how the last one stands."""
+    if value == "how":
+        going = getattr(controller, "going", None)
+        return f"{going.outcome.value}: {going.sentence}" if going is not None else "nowhere"
+    if not isinstance(value, dict) or not set(value) <= {"joints", "position", "rotation", "speed", "force"}:
+        raise UrAdmittanceError('go: must be "how", or an object with joints, or position and rotation, speed, force')
+    from ur_admittance.control.go_to import Goal  # loaded with any controller, not by those who only send
+
+    return str(controller.go_to(Goal(**value)).sentence)
+
+
 HANDLERS: dict[str, Handler] = {
-    "set": apply_set, "request": apply_request, "reference": apply_reference, "enable": apply_enable
+    "set": apply_set, "request": apply_request, "reference": apply_reference, "enable": apply_enable, "go": apply_go
 }  # fmt: skip
 
 

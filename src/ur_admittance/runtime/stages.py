@@ -78,7 +78,7 @@ class Stages:
         references.forget_ended()
         begins = active and not self._was_active
         self._was_active = active
-        if begins and references.leader not in (Leader.TWIST, Leader.POSE):
+        if begins and references.leader not in (Leader.TWIST, Leader.POSE, Leader.GO):
             references.lead_by_stages()
         if not active:
             references.end_stages()

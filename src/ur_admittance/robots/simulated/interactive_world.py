@@ -38,7 +38,7 @@ from ur_admittance.robots.simulated.environment import KINDS, Environment
 from ur_admittance.robots.simulated.second import SECOND
 from ur_admittance.robots.simulated.simulated_robot import SimulatedRobot
 from ur_admittance.robots.simulated.world import World
-from ur_admittance.runtime.interfaces import Controller
+from ur_admittance.runtime.interfaces import Controller, OnTick
 from ur_admittance.runtime.mailbox import Handler
 from ur_admittance.runtime.report import LoopReport
 
@@ -117,13 +117,19 @@ class InteractiveWorld:
     """Handlers for the mailbox, and what they leave to be done in every cycle.
 
     restless: the hand pushes back and forth by itself until the first message, so that a newcomer sees something move.
+    each_tick: called, too, and may end the loop.
     tool: what is drawn; choice: another arm may be asked for. The loop then ends, and `wanted` has the answer.
     """
 
     def __init__(
-        self, robot: SimulatedRobot, restless: bool = False, tool: PracticeTool = TOOLS["probe"], choice: bool = False
+        self,
+        robot: SimulatedRobot,
+        restless: bool = False,
+        tool: PracticeTool = TOOLS["probe"],
+        choice: bool = False,
+        each_tick: OnTick | None = None,
     ) -> None:
-        self.robot, self.tool = robot, tool
+        self.robot, self.tool, self._each_tick = robot, tool, each_tick
         self.wanted: tuple[str, PracticeTool] | None = None
         self.handlers: dict[str, Handler] = {
             "hand": self._hand,
@@ -149,7 +155,8 @@ class InteractiveWorld:
         if self.restless and now >= self._idle_next:
             self._start_push(np.array([0.0, self._idle_sign * IDLE_PUSH_N, 0.0, 0.0, 0.0, 0.0]), IDLE_PUSH_S)
             self._idle_next, self._idle_sign = now + IDLE_EVERY_S, -self._idle_sign
-        return self.wanted is not None
+        ended = self._each_tick is not None and bool(self._each_tick(controller))
+        return ended or self.wanted is not None
 
     def _hand(self, controller: Controller, value: Any) -> str:
         self.restless = False
@@ -321,7 +328,7 @@ def run_simulated(
     starts over with it and the same parameters; say: receives what is being loaded; options: fields of `Operation`
     (name, duration, priority, beside ...).
     """
-    tool = TOOLS["probe"]
+    tool, each_tick = TOOLS["probe"], options.pop("on_tick", None)
     library.prepare(library.in_words(say))
     while True:
         arm = robot_model(model)
@@ -331,7 +338,7 @@ def run_simulated(
         second = SECOND if chosen.second.source else None
         world = World(arm, tool.tool, None, SERVO, NOISE, second=second)
         robot = SimulatedRobot(world, period, realtime=True)
-        live = InteractiveWorld(robot, restless, tool, choice)
+        live = InteractiveWorld(robot, restless, tool, choice, each_tick)
         robot.world.step(robot.world.q, None, period)
         robot.world.reset()
         say("loading the controller")
