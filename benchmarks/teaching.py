@@ -1,7 +1,7 @@
 """A minute of guiding, taught and replayed: python -m benchmarks.teaching
 
-A hand (600 N/m, 12 Ns/m, 1.2 kg, trembling at 9 Hz) leads the simulated UR5e for a minute over a path with turns, bends and
-rests. Then the path is replayed: free, and with a hand that holds the tool for three seconds.
+A hand (600 N/m, 12 Ns/m, 1.2 kg, trembling at 9 Hz) leads the simulated UR5e for a minute over a path with turns,
+bends and a rest. Then the path is replayed: free, and with a hand that holds the tool for three seconds.
 """
 
 import tempfile
@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 import ur_admittance as ua
 from ur_admittance.teaching import curve
-from ur_admittance.teaching.replay import STANDS
 
 Array = NDArray[np.float64]
 
@@ -68,7 +67,6 @@ class Replayed:
     poses: Array  # (n, 7)
     twist: Array  # commanded (n, 6)
     force: Array  # of the hand (n,) [N]
-    lag: Array  # of the tool behind its place (n,) [m]
     period: float
 
 
@@ -91,7 +89,7 @@ def replay(taught: Any, hold_at: float | None = None, speed: float = SPEED) -> R
         report = ua.run(controller, robot, activate=True, stages=[stage], on_tick=each, duration=600.0)
     assert stage.done, report
     found = np.array(poses)
-    return Replayed(found[:, :3], found, np.array(twist), np.array(force), np.zeros(0), robot.period)
+    return Replayed(found[:, :3], found, np.array(twist), np.array(force), robot.period)
 
 
 def off_path(poses: Array, of: Array) -> tuple[Array, Array]:
@@ -123,7 +121,8 @@ def main() -> None:
     off = off_path(free.poses[1000::50], path.poses)
     print(
         f"replayed in {free.period * len(free.p):.1f} s, free: at most {1e3 * off[0].max():.2f} mm and "
-        f"{np.degrees(off[1].max()):.2f} degrees off the path, fastest {np.linalg.norm(free.twist[:, :3], axis=1).max():.4f} m/s"
+        f"{np.degrees(off[1].max()):.2f} degrees off the path, fastest "
+        f"{np.linalg.norm(free.twist[:, :3], axis=1).max():.4f} m/s"
     )
     at = 20.0
     held = replay(taught, at)
@@ -138,7 +137,7 @@ def main() -> None:
     print(
         f"held for {HELD_S:g} s: peak force {held.force[begin:end].max():.1f} N, in the last second "
         f"{held.force[still].mean():.1f} N, tool moves {1e3 * np.ptp(held.p[still], axis=0).max():.2f} mm, "
-        f"{1e3 * np.linalg.norm(held.p[begin + 250 : end] - held.p[begin], axis=1).max():.1f} mm from where it was seized"
+        f"{1e3 * np.linalg.norm(held.p[begin + 250 : end] - held.p[begin], axis=1).max():.1f} mm on"
     )
     print(
         f"released: fastest {np.linalg.norm(held.twist[after, :3], axis=1).max():.4f} m/s, largest step of the speed "
@@ -147,9 +146,9 @@ def main() -> None:
     )
     off = off_path(held.poses[end + round(2.0 / held.period) :: 50], path.poses)
     print(
-        f"  2 s later at most {1e3 * off[0].max():.2f} mm off; done {held.period * (len(held.p) - len(free.p)):.1f} s later"
+        f"  2 s later at most {1e3 * off[0].max():.2f} mm off; "
+        f"done {held.period * (len(held.p) - len(free.p)):.1f} s later"
     )
-    print(f"  STANDS {1e3 * STANDS:g} mm")
 
 
 if __name__ == "__main__":

@@ -1,10 +1,11 @@
 """Poses on a curve: the few points that stand for a recorded motion, and the curve through them, by its length.
 
-A pose is a row (7,): position [m] and unit quaternion (w, x, y, z), whose sign changes nowhere along a curve. Length and
-distance count turns too, ds^2 = |dp|^2 + (LEVER dtheta)^2, so that one speed holds for motions of any kind.
+A pose is a row (7,): position [m] and unit quaternion (w, x, y, z), whose sign changes nowhere along a curve. Length
+and distance count turns too, ds^2 = |dp|^2 + (LEVER dtheta)^2, so that one speed holds for motions of any kind.
 """
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,7 +34,9 @@ def to_vectors(poses: Array) -> Array:
     q = np.where(poses[:, 3:4] < 0.0, -1.0, 1.0) * poses[:, 3:]
     sine = np.linalg.norm(q[:, 1:], axis=1)
     angle = 2.0 * np.arctan2(sine, q[:, 0])
-    return np.hstack([poses[:, :3], np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 2.0)[:, None] * q[:, 1:]])
+    return np.asarray(
+        np.hstack([poses[:, :3], np.where(sine > 0.0, angle / np.maximum(sine, 1e-300), 2.0)[:, None] * q[:, 1:]])
+    )
 
 
 def from_matrix(position: Array, rotation: Array) -> Array:
@@ -53,7 +56,7 @@ def matrices(poses: Array) -> Array:
 def one_sign(q: Array) -> Array:
     """Of q and -q, which are one rotation, the one that is nearer to its predecessor."""
     turned = np.where(np.einsum("ij,ij->i", q[1:], q[:-1]) < 0.0, -1.0, 1.0)
-    return q * np.concatenate([[1.0], np.cumprod(turned)])[:, None]
+    return np.asarray(q * np.concatenate([[1.0], np.cumprod(turned)])[:, None])
 
 
 def apart(a: Array, b: Array) -> tuple[Array, Array]:
@@ -65,6 +68,13 @@ def apart(a: Array, b: Array) -> tuple[Array, Array]:
 def length_between(a: Array, b: Array) -> Array:
     distance, angle = apart(a, b)
     return np.hypot(distance, LEVER * angle)
+
+
+def turns(a: Array, b: Array) -> Array:
+    """Rotation vectors (n, 3) from a to b, base axes: log(R_b R_a^T), by the quaternion b a^-1."""
+    w, v, x, u = b[:, 3:4], b[:, 4:], a[:, 3:4], a[:, 4:]
+    q = np.hstack([w * x + np.sum(v * u, axis=1, keepdims=True), x * v - w * u - np.cross(v, u)])
+    return to_vectors(np.hstack([np.zeros_like(v), q]))[:, 3:]
 
 
 def through(knots: Array, at: Array, where: Array) -> Array:
@@ -98,8 +108,8 @@ def distinct(poses: Array) -> Array:
 
 
 def thin(samples: Array, period: float, distance: float, angle: float) -> tuple[Array, float, float]:
-    """The few poses whose curve keeps within `distance` [m] and `angle` [rad] of every sample (n, 7), `period` [s] apart:
-    knots (k, 7), and the largest distance and angle that are left.
+    """The few poses (k, 7) whose curve keeps within `distance` [m] and `angle` [rad] of every sample (n, 7), `period`
+    [s] apart, and the largest distance and angle that are left.
 
     A knot is added where the curve is farthest off, in every segment at once, until none is: in the end every sample
     would be one. The deviation is to the place of the same share of the length, never less than that to the curve.
@@ -126,7 +136,7 @@ def thin(samples: Array, period: float, distance: float, angle: float) -> tuple[
         worst = np.maximum(off[0] / distance, off[1] / angle)[chosen]
         added = [
             begin + 1 + int(np.argmax(worst[begin + 1 : end]))
-            for begin, end in zip(knots[:-1], knots[1:], strict=True)
+            for begin, end in pairwise(knots.tolist())
             if end - begin > 1 and worst[begin + 1 : end].max() > 1.0
         ]
         if not added:
@@ -164,7 +174,7 @@ class Curve:
 
 def straight(start: Array, end: Array) -> Curve:
     """On a line, turning about one axis at the same time."""
-    turn = rotation_vector(matrices(end[None])[0] @ matrices(start[None])[0].T)
+    turn = turns(start[None], end[None])[0]
     length = np.hypot(np.linalg.norm(end[:3] - start[:3]), LEVER * np.linalg.norm(turn))
     share = np.linspace(0.0, 1.0, _places(float(length)))
     q = from_vectors(np.hstack([np.zeros((len(share), 3)), share[:, None] * turn]))[:, 3:]
@@ -189,8 +199,7 @@ def _curve(poses: Array) -> Curve:
     rotations = matrices(poses)
     step = max(float(length_between(poses[1:], poses[:-1]).mean()), SAME)  # a pose to stay at is a short way, too
     first, last = np.maximum(np.arange(len(poses)) - 1, 0), np.minimum(np.arange(len(poses)) + 1, len(poses) - 1)
-    turns = np.array([rotation_vector(b @ a.T) for a, b in zip(rotations[first], rotations[last], strict=True)])
-    along = np.hstack([poses[last, :3] - poses[first, :3], turns]) / (step * (last - first))[:, None]
+    along = np.hstack([poses[last, :3] - poses[first, :3], turns(poses[first], poses[last])]) / (step * (last - first))[:, None]
     bend = np.gradient(along * [1.0, 1.0, 1.0, LEVER, LEVER, LEVER], step, axis=0)
     squares = ACCELERATION / np.maximum(np.linalg.norm(bend, axis=1), 1e-9)
     for i in range(len(squares) - 2, -1, -1):  # so slow in front of a bend that it can be taken

@@ -2,9 +2,9 @@
 
     ua.run(controller, robot, activate=True, stages=[ua.TaughtPath("taught.yaml", speed=0.05)])
 
-The place s on the path is led with limited acceleration and jerk to the end of each step. Its speed is taken back as the
-tool is held off it, to zero at STANDS, or as a force against the motion grows, to zero at HELD_BY: a hand that holds
-the arm stops it, let go it goes on from there. The reference is led, never faster than asked, by the twist
+The place s on the path is led with limited acceleration and jerk to the end of each step. Its speed is taken back as
+the tool is held off it, to zero at STANDS, or as a force against the motion grows, to zero at HELD_BY: a hand that
+holds the arm stops it, let go it goes on from there. The reference is led, never faster than asked, by the twist
 
     t(s) ds/dt + PATH_GAIN (pose(s) - reference)        the second part changes by ACCELERATION at most
 """

@@ -39,6 +39,9 @@ VERSION = 1
 UNITS = "m, rad, s"
 LARGEST_FILE = 10_000_000  # [bytes] some hours of guiding
 KEYS = ("taught", "arm", "frame", "units", "tcp", "start_joints", "tolerance", "deviation", "gripper", "steps")
+NUMBERS = (
+    ("tcp", 6, "", None), ("start_joints", 6, "rad", None), ("tolerance", 2, "", [0, 0]), ("deviation", 2, "", [0, 0]),
+)  # fmt: skip
 MOVES = ("pose", "path")
 KINDS = (*MOVES, "output", "gripper", "wait")
 GRIPPER = ("open", "close")
@@ -91,8 +94,8 @@ class Taught:
             elif step.kind == "output":
                 lines.append(f"- output: [{step.value[0]}, {str(step.value[1]).lower()}]")
             else:
-                text = {"pose": _row, "wait": _number}.get(step.kind, str)(step.value)
-                lines.append(f"- {step.kind}: {text}")
+                words: Any = {"pose": _row, "wait": _number}.get(step.kind, str)
+                lines.append(f"- {step.kind}: {words(step.value)}")
         return "\n".join(lines) + "\n"
 
 
@@ -135,16 +138,14 @@ def _taught(content: Any) -> Taught:
     gripper = content.get("gripper", "")
     if gripper:
         _check_output("gripper", gripper)
-    steps = content.get("steps")
+    steps: Any = content.get("steps")
     given.kind("steps", steps, list, "a list")
-    return Taught(
-        content["arm"],
-        tuple(given.vector("tcp", content.get("tcp"), 6).tolist()),
-        tuple(given.vector("start_joints", content.get("start_joints"), 6, "rad").tolist()),
-        tuple(_step(f"steps[{i}]", step, gripper) for i, step in enumerate(steps)),
-        *(tuple(given.vector(key, content.get(key, [0, 0]), 2).tolist()) for key in ("tolerance", "deviation")),
-        gripper,
-    )
+    numbers = {
+        key: tuple(given.vector(key, content.get(key, default), length, unit).tolist())
+        for key, length, unit, default in NUMBERS
+    }
+    found = tuple(_step(f"steps[{i}]", step, gripper) for i, step in enumerate(steps))
+    return Taught(content["arm"], steps=found, gripper=gripper, **numbers)
 
 
 def _step(name: str, step: Any, gripper: str) -> Step:

@@ -1,9 +1,12 @@
 """Remembers what a hand shows: poses and whole paths of the tool, while the arm is guided.
 
-teacher = ua.Teacher(controller)
-ua.run(controller, robot, activate=True, on_tick=teacher.watch)   # meanwhile, in another thread or in on_tick:
-teacher.begin_path(); ...; teacher.end_path(); teacher.mark(); teacher.undo()
-teacher.taught.save("taught.yaml")
+    teacher = ua.Teacher(controller)
+    ua.run(controller, robot, activate=True, on_tick=teacher.watch)   # meanwhile, in another thread or in on_tick:
+    teacher.begin_path(); ...; teacher.end_path(); teacher.mark(); teacher.undo()
+    teacher.taught.save("taught.yaml")
+
+Thinning a minute takes some tenths of a second: an arm in real time is taught by `ur-admittance teach`, whose process is
+not that of the loop.
 """
 
 from dataclasses import replace
@@ -81,10 +84,8 @@ class Teacher:
             self._path.append(pose)
         if was and not pressed:
             held, self._pressed_ns = stamp_ns - (self._pressed_ns or 0), None
-            if held > LONG_PRESS_NS:
-                self.end_path()
-            else:
-                self._path = None
+            path, self._path = self._path or [], None
+            if held <= LONG_PRESS_NS or not self._keep(path):
                 self.mark()
 
     # what somebody asks for
@@ -106,11 +107,18 @@ class Teacher:
         path, self._path = self._path, None
         if path is None:
             raise LifecycleError("end_path: no path is being taken.")
-        if len(path) < 2:
-            raise LifecycleError("end_path: the path has no points.")
+        words = self._keep(path)
+        if not words:
+            raise LifecycleError("end_path: the tool did not move; mark a pose instead.")
+        return words
+
+    def _keep(self, path: list[Array]) -> str:
+        """Empty: the tool did not move."""
+        if not path:
+            return ""
         knots, *off = curve.thin(np.array(path), 1e-9 * PERIOD_NS, *self.taught.tolerance)
         if len(knots) < 2:
-            raise LifecycleError("end_path: the tool did not move; mark a pose instead.")
+            return ""
         self._add(Step("path", curve.to_vectors(knots)), self._first_joints, (off[0], off[1]))
         return (
             f"path of {1e-9 * PERIOD_NS * len(path):.1f} s: {len(knots)} points, at most {1e3 * off[0]:.2f} mm and "
