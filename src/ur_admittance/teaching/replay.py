@@ -22,6 +22,7 @@ from ur_admittance.control.chaining import PATH_GAIN
 from ur_admittance.core.tick import NOMINAL_PERIOD
 from ur_admittance.core.views import scalar, vector
 from ur_admittance.errors import ParameterError, UrAdmittanceError
+from ur_admittance.model.arm_table import nearest_model
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.teaching import curve as curves
 from ur_admittance.teaching.curve import ACCELERATION, LEVER, SAME, Curve
@@ -82,7 +83,7 @@ class TaughtPath:
     def prepare(self, controller: Any, robot: Any) -> None:
         """Before the loop: ParameterError when this arm cannot or must not go this way."""
         taught = self.taught
-        other = self._differs(controller.model.name, controller.parameters.tool.tcp)
+        other = self._differs(nearest_model(controller.model), controller.parameters.tool.tcp)
         if other and not self.adapt:
             raise ParameterError(f"{taught.name}: {other}; to go there all the same, adapt it (adapt=True, --adapt).")
         ways = [(f"step {i + 1} ({taught.steps[i].kind})", item) for i, item in self._items if isinstance(item, Curve)]

@@ -17,6 +17,7 @@ import numpy as np
 from ur_admittance import given
 from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import LifecycleError, ParameterError
+from ur_admittance.model.arm_table import nearest_model
 from ur_admittance.model.frames import Array
 from ur_admittance.params.parameters import FIRST_INPUT, INPUT
 from ur_admittance.teaching import curve
@@ -42,7 +43,7 @@ class Teacher:
         given.number("teach distance", distance, "m", above=True)
         given.number("teach angle", angle, "rad", above=True)
         if isinstance(of, AdmittanceController):
-            of = Taught(of.model.name, tuple(of.parameters.tool.tcp), (0.0,) * 6)
+            of = Taught(nearest_model(of.model), tuple(of.parameters.tool.tcp), (0.0,) * 6)
         if button and not INPUT.fullmatch(button):
             raise ParameterError(
                 f"teach button = {button}: must be digital:0 to 7, configurable:0 to 7, or tool:0 or 1."
