@@ -14,7 +14,9 @@ WAY = [[0.0, 0.0, 0.0], [0.03, 0.02, 0.0], [0.05, 0.06, 0.02]]  # [m] from home
 
 
 @pytest.mark.parametrize("speed", [0.05])
-def test_a_taught_path_is_replayed_and_its_output_reaches_the_driver(generated, arm_with_node, position, tmp_path, speed):
+def test_a_taught_path_is_replayed_and_its_output_reaches_the_driver(
+    generated, arm_with_node, position, tmp_path, speed
+):
     from ur_msgs.msg import IOStates
 
     R, p = robot_model("ur5e").forward(HOME)

@@ -41,7 +41,7 @@ def to_vectors(poses: Array) -> Array:
 
 def from_matrix(position: Array, rotation: Array) -> Array:
     """One pose (7,)."""
-    return from_vectors(np.hstack([position, rotation_vector(rotation)])[None])[0]
+    return np.asarray(from_vectors(np.hstack([position, rotation_vector(rotation)])[None])[0])
 
 
 def matrices(poses: Array) -> Array:
@@ -199,7 +199,10 @@ def _curve(poses: Array) -> Curve:
     rotations = matrices(poses)
     step = max(float(length_between(poses[1:], poses[:-1]).mean()), SAME)  # a pose to stay at is a short way, too
     first, last = np.maximum(np.arange(len(poses)) - 1, 0), np.minimum(np.arange(len(poses)) + 1, len(poses) - 1)
-    along = np.hstack([poses[last, :3] - poses[first, :3], turns(poses[first], poses[last])]) / (step * (last - first))[:, None]
+    along = (
+        np.hstack([poses[last, :3] - poses[first, :3], turns(poses[first], poses[last])])
+        / (step * (last - first))[:, None]
+    )
     bend = np.gradient(along * [1.0, 1.0, 1.0, LEVER, LEVER, LEVER], step, axis=0)
     squares = ACCELERATION / np.maximum(np.linalg.norm(bend, axis=1), 1e-9)
     for i in range(len(squares) - 2, -1, -1):  # so slow in front of a bend that it can be taken

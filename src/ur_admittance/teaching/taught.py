@@ -140,7 +140,7 @@ def _taught(content: Any) -> Taught:
         _check_output("gripper", gripper)
     steps: Any = content.get("steps")
     given.kind("steps", steps, list, "a list")
-    numbers = {
+    numbers: dict[str, Any] = {
         key: tuple(given.vector(key, content.get(key, default), length, unit).tolist())
         for key, length, unit, default in NUMBERS
     }

@@ -5,8 +5,8 @@
     teacher.begin_path(); ...; teacher.end_path(); teacher.mark(); teacher.undo()
     teacher.taught.save("taught.yaml")
 
-Thinning a minute takes some tenths of a second: an arm in real time is taught by `ur-admittance teach`, whose process is
-not that of the loop.
+Thinning a minute takes some tenths of a second: an arm in real time is taught by `ur-admittance teach`, whose process
+is not that of the loop.
 """
 
 from dataclasses import replace

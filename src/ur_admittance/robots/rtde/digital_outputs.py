@@ -1,5 +1,5 @@
-"""Digital outputs through RTDE: a connection of its own, which is there only while a program sets outputs. The variables
-belong to one client at a time, and a loop that needs none must not take them from another."""
+"""Digital outputs through RTDE: a connection of its own, which is there only while a program sets outputs. The
+variables belong to one client at a time, and a loop that needs none must not take them from another."""
 
 from ur_admittance.errors import RobotError
 from ur_admittance.params.parameters import FIRST_INPUT

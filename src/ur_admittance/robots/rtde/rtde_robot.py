@@ -24,9 +24,9 @@ from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params.parameters import FIRST_INPUT
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.arm_geometry import StandingCheck, geometry
+from ur_admittance.robots.rtde.digital_outputs import OutputPins
 from ur_admittance.robots.rtde.direct_link import DirectLink
 from ur_admittance.robots.rtde.library_link import LibraryLink
-from ur_admittance.robots.rtde.digital_outputs import OutputPins
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link, too_late, why_ended
 from ur_admittance.robots.rtde.rtde_checks import check_ready, check_released, unlock_protective_stop
 from ur_admittance.robots.rtde.rtde_clock import Beat, RobotClock
