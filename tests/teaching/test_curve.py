@@ -51,6 +51,19 @@ def test_a_thinned_path_stays_within_its_tolerance_and_says_how_far_it_is_off(se
     assert curve.apart(knots[[0, -1]], samples[[0, -1]])[0] == pytest.approx(0.0, abs=1e-9)
 
 
+def test_a_turn_through_half_a_circle_is_no_long_way_round():
+    """Rotation vectors leap there, from pi to -pi: as quaternions they must not."""
+    angles = np.linspace(3.0, 3.3, 7)
+    vectors = Rotation.from_rotvec(angles[:, None] * [[0.6, 0.8, 0.0]]).as_rotvec()
+    assert np.abs(np.diff(vectors, axis=0)).max() > 3.0
+    poses = curve.from_vectors(np.hstack([np.zeros((7, 3)), vectors]))
+    assert curve.bent(poses).length == pytest.approx(0.3 * curve.LEVER, rel=1e-3)
+    signs = np.where(np.arange(7) % 2, -1.0, 1.0)[:, None]
+    knots, _, turned = curve.thin(np.hstack([poses[:, :3], signs * poses[:, 3:]]), PERIOD, 0.001, 0.01)
+    assert len(knots) == 2
+    assert turned < 1e-3
+
+
 def test_a_looser_tolerance_leaves_fewer_points():
     samples = a_hand(np.random.default_rng(11))
     counts = [len(curve.thin(samples, PERIOD, d, 10.0 * d)[0]) for d in (0.0005, 0.002, 0.01)]

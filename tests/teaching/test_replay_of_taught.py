@@ -12,6 +12,7 @@ from ur_admittance.recording.log import read_log
 from ur_admittance.recording.replay import replay
 from ur_admittance.teaching import curve
 from ur_admittance.teaching import replay as stage_of
+from ur_admittance.teaching.taught import Step, Taught
 
 SPEED = 0.1
 
@@ -160,6 +161,7 @@ def test_a_path_of_another_arm_is_adapted_when_asked_for_with_a_warning_and_a_lo
         ([("pose", [0, 0, 0, 0, 0, 0]), ("pose", [0, 0, 0, 0, 0, 1])], 0.19, {}, r"the tool would move at 0.95 rad/s, at most 0.5 is allowed"),
         ([("pose", [0, 0, 0, 0, 0, 0]), ("pose", [0, 0.2, 0, 0, 0, 0])], SPEED, {"workspace.max": [1.0, 0.0, 1.0]}, r"is outside of the workspace along y"),
         ([("pose", [0, 0, 0, 0, 0, 0]), ("pose", [0, 0.2, 0, 0, 0, 0])], SPEED, {"joint_limits.position_upper": [0.1, 0.0, 3.0, 0.0, 0.0, 6.0]}, r"joint base would be at 0.1\d rad; its limits are -6.28 to 0.10"),
+        ([("pose", [0, 0, 0, 0, 0, 0]), ("pose", [0.9, 0, 0, 0, 0, 0])], SPEED, {}, r"step 2 .*joint elbow would turn at [\d.]+ rad/s, at most 3.14 is allowed; go slower"),
         ([("output", ("tool:0", True))], SPEED, {}, "has neither a pose nor a path"),
     ],
 )  # fmt: skip
@@ -169,6 +171,27 @@ def test_a_way_that_the_arm_cannot_go_is_refused_with_its_place(cell, steps, spe
     with pytest.raises(ParameterError, match=sentence):
         c.run(ua.TaughtPath(c.taught(*steps), speed))
     assert c.twists == []
+
+
+def test_a_way_past_a_straight_wrist_is_refused(cell):
+    c = cell()
+    joints = np.array(c.world.model.home) * [1, 1, 1, 1, 0, 1]
+    R, p = c.world.model.forward(joints)
+    tool = curve.to_vectors(curve.from_matrix(p + R @ c.controller.parameters.tool.tcp[:3], R)[None])[0]
+    taught = Taught("ur5e", tuple(c.controller.parameters.tool.tcp), tuple(joints), (Step("pose", tool),))
+    with pytest.raises(ParameterError, match=r"step 1 \(pose\), .*: is too near a singular pose"):
+        ua.TaughtPath(taught, SPEED).prepare(c.controller, c.robot)
+
+
+def test_a_start_beside_the_first_pose_is_no_jolt(cell, bow):
+    c, leads = cell(), []
+    stage = ua.TaughtPath(c.taught(("path", bow + [0.0, 0.015, 0.0, 0.0, 0.0, 0.0])), SPEED, ends=True)
+    c.run(stage, each=lambda time: leads.append(np.array(c.controller.sample["reference_twist"])))
+    assert stage.done
+    assert c.p == pytest.approx((c.home + bow[-1])[:3] + [0.0, 0.015, 0.0], abs=1e-3)
+    steps = np.linalg.norm(np.diff(leads, axis=0) * stage_of.SCALES, axis=1)
+    # [m/s] in a cycle: the way to the path and the path itself, which begins at the same time; and its bends
+    assert steps[:300].max() < 2.5 * curve.ACCELERATION * 0.002
 
 
 def test_far_from_the_first_pose_the_sentence_says_how_to_get_there(cell, bow):
@@ -185,7 +208,7 @@ def test_the_joints_of_the_whole_way_are_those_of_the_model(cell, bow):
     way = curve.bent(curve.from_vectors(c.home + bow))
     ends = [curve.bent(curve.from_vectors((c.home + bow)[::-1]))]
     q = stage_of.check_way(c.controller.params, [("there", way)], np.array(c.world.model.home), SPEED)
-    last = stage_of.check_way(c.controller.params, [("end", ends[0])], q, SPEED, seek=True)
+    last = stage_of.check_way(c.controller.params, [("end", ends[0])], q, SPEED)
     R, p = c.world.model.forward(last)
     tcp = c.controller.parameters.tool.tcp
     assert p + R @ np.array(tcp[:3]) == pytest.approx((c.home + bow[-1])[:3], abs=2e-5)

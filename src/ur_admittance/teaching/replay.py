@@ -91,7 +91,7 @@ class TaughtPath:
             ways.append(("the way back to the first pose", self._back))
         try:
             joints = np.array(taught.start_joints)
-            self.start_joints = check_way(controller.params, ways, joints, self.speed, seek=bool(other))
+            self.start_joints = check_way(controller.params, ways, joints, self.speed)
         except ParameterError as error:
             raise ParameterError(f"{taught.name}: {error}") from None
         if other:

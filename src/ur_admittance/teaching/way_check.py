@@ -8,25 +8,25 @@ from typing import Any
 import numpy as np
 
 from ur_admittance.core.chain import forward
+from ur_admittance.core.limits.line import FLOOR
 from ur_admittance.core.limits.reach import ELBOW
-from ur_admittance.core.limits.singular import SINGULAR
 from ur_admittance.errors import ParameterError
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.teaching.curve import Curve
 
 STRIDE = 0.005  # [m] between two places that are looked at: 40 a second at 0.2 m/s
-DAMPING = 0.01  # [m/rad] one millionth of the squares of an arm's own lever: exact where it can turn
+DAMPING = 0.01  # [m/rad] far below the singular values of a bent arm (0.1), where it costs a few attempts at most
 TURNS = 60  # attempts to get to a place; a place within reach takes 3, the first pose of another arm 20
 EXACT = 1e-5  # [m, rad]
 LONGEST_TURN = 0.3  # [rad] of a joint in one attempt
 JOINTS = ("base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3")
 
 
-def check_way(params: Any, curves: list[tuple[str, Curve]], joints: Array, speed: float, seek: bool = False) -> Array:
+def check_way(params: Any, curves: list[tuple[str, Curve]], joints: Array, speed: float) -> Array:
     """Joint angles at the first pose (6,) [rad]. ParameterError names the place that is out of reach, beyond a limit or
     too fast.
 
-    params: PARAMS; curves: with their names; joints: those at the first pose or, `seek`, a posture like it."""
+    params: PARAMS; curves: with their names; joints: those at the first pose, or a posture like it."""
     R, p, J = np.empty((3, 3)), np.empty(3), np.empty((6, 6))
     rotation, position = params["chain_rotation"].copy(), params["chain_position"].copy()
     q = np.array(joints)
@@ -39,9 +39,7 @@ def check_way(params: Any, curves: list[tuple[str, Curve]], joints: Array, speed
             where = (
                 f"{name}, {curve.step * i:.3f} m along it, at ({', '.join(f'{x:.3f}' for x in curve.poses[i, :3])}) m"
             )
-            if not _reached(curve, i, q, look, (R, p, J), TURNS if first is not None or seek else 3):
-                if first is None and not seek:
-                    raise ParameterError("start_joints: do not lead to the first pose; teach it again.")
+            if not _reached(curve, i, q, look, (R, p, J)):
                 raise ParameterError(f"{where}: is out of reach.")
             wrong = _wrong(params, curve, int(i), q, J, speed)
             if wrong:
@@ -53,9 +51,9 @@ def check_way(params: Any, curves: list[tuple[str, Curve]], joints: Array, speed
     return q if first is None else first
 
 
-def _reached(curve: Curve, i: int, q: Array, look: Any, pose: tuple[Array, Array, Array], turns: int) -> bool:
+def _reached(curve: Curve, i: int, q: Array, look: Any, pose: tuple[Array, Array, Array]) -> bool:
     R, p, J = pose
-    for _ in range(turns + 1):
+    for _ in range(TURNS):
         look()
         error = np.concatenate([curve.poses[i, :3] - p, rotation_vector(curve.rotations[i] @ R.T)])
         if np.abs(error).max() < EXACT:
@@ -72,7 +70,7 @@ def _wrong(params: Any, curve: Curve, i: int, q: Array, J: Array, speed: float) 
             low, high = params["joint_lower"][joint], params["joint_upper"][joint]
             return f"joint {name} would be at {q[joint]:.2f} rad; its limits are {low:.2f} to {high:.2f}."
     sigma = float(np.linalg.svd(J, compute_uv=False)[-1])
-    if sigma < SINGULAR or abs(q[ELBOW]) < params["elbow_margin"]:
+    if sigma < FLOOR or abs(q[ELBOW]) < params["elbow_margin"]:
         return "is too near a singular pose (stretched, folded or with a straight wrist)."
     twist = min(speed, float(curve.fastest[i])) * curve.along[i]
     qd = np.abs(np.linalg.solve(J, twist))
