@@ -173,6 +173,25 @@ def test_a_way_that_the_arm_cannot_go_is_refused_with_its_place(cell, steps, spe
     assert c.twists == []
 
 
+def test_led_away_from_outside_it_waits_until_the_tool_is_back(cell, bow):
+    c, seen = cell(), []
+    stage = ua.TaughtPath(c.taught(("path", bow)), SPEED, ends=True)
+
+    def outside(time):
+        seen.append(c.p)
+        for begin, vx in ((1.0, 0.1), (3.0, -0.1)):
+            if begin <= time < begin + 1.0:
+                c.controller.set_reference_twist([vx, 0.0, 0.0, 0.0, 0.0, 0.0])
+            elif begin + 1.2 <= time < begin + 1.201:
+                c.controller.resume_stages()
+
+    c.run(stage, each=outside)
+    assert np.linalg.norm(seen[1100] - seen[500]) > 0.08
+    assert np.ptp(seen[1150:1490], axis=0).max() < 1e-4  # asked to go on, but too far away
+    assert stage.done
+    assert c.p == pytest.approx((c.home + bow[-1])[:3], abs=1e-3)
+
+
 def test_a_way_past_a_straight_wrist_is_refused(cell):
     c = cell()
     joints = np.array(c.world.model.home) * [1, 1, 1, 1, 0, 1]

@@ -31,6 +31,7 @@ from ur_admittance.teaching.way_check import check_way
 
 JERK = 3.0  # [m/s3] along the path: it starts and stops at 0.05 m/s within 0.3 s
 STANDS = 0.025  # [m] of the tool from its place; the path is as much slower as the tool is away, and catches up
+AWAY = 0.05  # [m] taken farther by somebody else, it waits until the tool is brought back
 # [N] against the motion: full speed up to the first, twice what a sensor of a UR may be off; none from the second
 RESISTED, HELD_BY = 8.0, 16.0
 STILL = 1e-5  # [m/s] a slower path stands
@@ -142,12 +143,15 @@ class TaughtPath:
             return
         if self._ticks[0] != self._last_tick + 1:  # held, or led from outside meanwhile: it starts from rest
             self._plan.current_velocity, self._plan.current_acceleration = [0.0], [0.0]
-            self._correction = np.zeros(6)
+            self._correction, self._back_on = np.zeros(6), False
         self._last_tick = int(self._ticks[0])
         dt = float(self._dt[0])
         place, rotation, along, fastest = self._place()
         off = self._off(place, rotation)
         lag = self._distance(off - self._offset)
+        self._back_on = self._back_on or lag <= AWAY
+        if not self._back_on:
+            return
         against = -float(self._wrench @ along)
         freedom = min(falling(lag, 0.0, STANDS), falling(against, RESISTED, HELD_BY))
         speed = self._advance(freedom * min(self.speed, fastest), dt) if self._moving else 0.0

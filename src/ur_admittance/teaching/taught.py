@@ -137,7 +137,7 @@ def _taught(content: Any) -> Taught:
     given.kind("arm", content.get("arm"), str, "the type of an arm, such as ur5e")
     gripper = content.get("gripper", "")
     if gripper:
-        _check_output("gripper", gripper)
+        check_pin("gripper", gripper)
     steps: Any = content.get("steps")
     given.kind("steps", steps, list, "a list")
     numbers: dict[str, Any] = {
@@ -171,11 +171,11 @@ def _step(name: str, step: Any, gripper: str) -> Step:
     else:
         if not isinstance(value, list) or len(value) != 2 or not isinstance(value[1], bool):
             raise ParameterError(f"{name} = {value}: must be [NAME, true] or [NAME, false].")
-        _check_output(name, value[0])
+        check_pin(name, value[0])
         value = tuple(value)
     return Step(kind, value)
 
 
-def _check_output(name: str, output: Any) -> None:
+def check_pin(name: str, output: Any) -> None:
     if not isinstance(output, str) or not INPUT.fullmatch(output):
         raise ParameterError(f"{name} = {output}: must be digital:0 to 7, configurable:0 to 7, or tool:0 or 1.")

@@ -19,9 +19,9 @@ from ur_admittance.control import AdmittanceController
 from ur_admittance.errors import LifecycleError, ParameterError
 from ur_admittance.model.arm_table import nearest_model
 from ur_admittance.model.frames import Array
-from ur_admittance.params.parameters import FIRST_INPUT, INPUT
+from ur_admittance.params.parameters import FIRST_INPUT
 from ur_admittance.teaching import curve
-from ur_admittance.teaching.taught import GRIPPER, Step, Taught
+from ur_admittance.teaching.taught import GRIPPER, MOVES, Step, Taught, check_pin
 
 PERIOD_NS = 10_000_000  # between two samples of a path: 2.5 mm at 0.25 m/s
 LONG_PRESS_NS = 500_000_000  # a button that is held longer has marked a path, not a pose
@@ -44,10 +44,8 @@ class Teacher:
         given.number("teach angle", angle, "rad", above=True)
         if isinstance(of, AdmittanceController):
             of = Taught(nearest_model(of.model), tuple(of.parameters.tool.tcp), (0.0,) * 6)
-        if button and not INPUT.fullmatch(button):
-            raise ParameterError(
-                f"teach button = {button}: must be digital:0 to 7, configurable:0 to 7, or tool:0 or 1."
-            )
+        if button:
+            check_pin("teach button", button)
         kind, _, number = button.partition(":")
         self._bit = FIRST_INPUT[kind] + int(number) if button else -1
         self.taught = replace(of, tolerance=(distance, angle), deviation=(0.0, 0.0))
@@ -127,8 +125,7 @@ class Teacher:
         )
 
     def output(self, name: str, on: bool) -> str:
-        if not INPUT.fullmatch(name):
-            raise ParameterError(f"output = {name}: must be digital:0 to 7, configurable:0 to 7, or tool:0 or 1.")
+        check_pin("output", name)
         self._add(Step("output", (name, bool(on))))
         return f"output {name} {'on' if on else 'off'}"
 
@@ -154,7 +151,7 @@ class Teacher:
             raise LifecycleError("undo: nothing has been taught.")
         dropped, steps = self.taught.steps[-1], self.taught.steps[:-1]
         self._reached.pop()
-        moves = any(step.kind in ("pose", "path") for step in steps)
+        moves = any(step.kind in MOVES for step in steps)
         joints = self.taught.start_joints if moves else (0.0,) * 6
         self.taught = replace(self.taught, steps=steps, start_joints=joints, deviation=self._worst())
         return f"{dropped.kind} {len(steps) + 1} is dropped"
@@ -165,7 +162,7 @@ class Teacher:
         return self._now
 
     def _add(self, step: Step, joints: Array | None = None, off: tuple[float, float] = (0.0, 0.0)) -> None:
-        first = joints is not None and not any(one.kind in ("pose", "path") for one in self.taught.steps)
+        first = joints is not None and not any(one.kind in MOVES for one in self.taught.steps)
         start = tuple(joints.tolist()) if first and joints is not None else self.taught.start_joints
         self._reached.append(off)
         self.taught = replace(
