@@ -110,6 +110,9 @@ def test_a_taught_file_is_not_overwritten_by_accident(tmp_path, called):
     done = called("teach", str(tmp_path / "short.yaml"))
     assert done.returncode == 2
     assert "exists already" in done.stderr
+    done = called("teach", str(tmp_path / "new.yaml"), "--button", "tool:2")
+    assert done.returncode == 2
+    assert "--button = tool:2: must be digital:0 to 7" in done.stderr
     done = called("play", str(tmp_path / "none.yaml"))
     assert done.returncode == 2
     assert "none.yaml: cannot be read" in done.stderr

@@ -48,7 +48,11 @@ def teach(
     """Guide the arm by hand and keep poses and paths, by keys in the terminal or a button of the robot.
 
     p marks a pose, space begins and ends a path, u undoes; Ctrl-C or q ends."""
+    from ur_admittance.teaching.taught import check_pin
+
     check_output("FILE", file, PARAMETERS, overwrite)
+    if button:
+        check_pin("--button", button)
     arguments = [name, str(file), str(thinning.tolerance_mm), str(thinning.tolerance_deg), button]
     if name in running_controllers():
         raise typer.Exit(subprocess.call([sys.executable, "-m", READER, *arguments]))

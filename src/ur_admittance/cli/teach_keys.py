@@ -82,26 +82,26 @@ def watch(name: str, file: Path, distance: float, angle: float, button: str, sta
                 teacher.see(record["sample"], record["command"])
             if key == "q":
                 break
-            if key in does:
-                _do(does[key])
+            words = _said(does[key]) if key in does else ""
             if teacher.taught is not known:
                 known = teacher.taught
                 known.save(file)
-                if key not in does:
-                    typer.echo(f"by the button: {known.steps[-1].kind} {len(known.steps)}")
+                words = words or f"by the button: {known.steps[-1].kind} {len(known.steps)}"
+            if words:
+                typer.echo(words)
         if teacher.recording:
-            _do(teacher.end_path)
+            typer.echo(_said(teacher.end_path))
             teacher.taught.save(file)
         typer.echo(f"{file}: {len(teacher.taught.steps)} steps, {teacher.taught.points} points")
     if starter and key == "q":
         os.kill(starter, signal.SIGINT)
 
 
-def _do(action: Callable[[], str]) -> None:
+def _said(action: Callable[[], str]) -> str:
     try:
-        typer.echo(action())
+        return action()
     except UrAdmittanceError as error:
-        typer.echo(str(error))
+        return str(error)
 
 
 if __name__ == "__main__":
