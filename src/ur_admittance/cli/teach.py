@@ -5,17 +5,17 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from ur_admittance.cli.options import DurationOption, LogOption, OverwriteOption, check_output, shared_options, within
+from ur_admittance.cli.options import OverwriteOption, check_output, shared_options, within
 from ur_admittance.cli.run import Consent, Subject, Wires, Work, comply
 from ur_admittance.given import Bounds
 from ur_admittance.outputs import PARAMETERS
-from ur_admittance.runtime.registry import DEFAULT_NAME, running_controllers
+from ur_admittance.runtime.registry import running_controllers
 
 READER = "ur_admittance.cli.teach_keys"
 
@@ -34,6 +34,7 @@ class Thinning:
 def teach(
     file: Annotated[Path, typer.Argument(help="What is taught (.yaml); written after every step.")],
     subject: Subject,
+    work: Work,
     wires: Wires,
     consent: Consent,
     thinning: Thinning,
@@ -41,22 +42,20 @@ def teach(
         str,
         typer.Option(help="An input of the robot, such as tool:0: short press: pose; a path while it is held."),
     ] = "",
-    name: Annotated[str, typer.Option(help="Of the controller; one that runs already is taught by.")] = DEFAULT_NAME,
-    dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
     overwrite: OverwriteOption = False,
 ) -> None:
     """Guide the arm by hand and keep poses and paths, by keys in the terminal or a button of the robot.
 
-    p marks a pose, space begins and ends a path, u undoes; Ctrl-C or q ends."""
+    p marks a pose, space begins and ends a path, u undoes; Ctrl-C or q ends. A controller that runs already under this
+    --name is taught by as it is."""
     from ur_admittance.teaching.taught import check_pin
 
     check_output("FILE", file, PARAMETERS, overwrite)
     if button:
         check_pin("--button", button)
-    arguments = [name, str(file), str(thinning.tolerance_mm), str(thinning.tolerance_deg), button]
-    if name in running_controllers():
+    arguments = [work.name, str(file), str(thinning.tolerance_mm), str(thinning.tolerance_deg), button]
+    if work.name in running_controllers():
         raise typer.Exit(subprocess.call([sys.executable, "-m", READER, *arguments]))
-    work = Work(dashboard=dashboard, name=name)
     comply(subject, work, wires, consent, lambda: _keys(arguments))
 
 
@@ -79,6 +78,7 @@ class Taught(Subject):
 def play(
     file: Annotated[Path, typer.Argument(help="What `ur-admittance teach` has written.")],
     subject: Taught,
+    work: Work,
     wires: Wires,
     consent: Consent,
     speed: Annotated[
@@ -86,18 +86,13 @@ def play(
     ] = 0.05,
     loop: Annotated[int, within("--loop", bounds=Bounds(0, 10**9), help="How often; 0: until Ctrl-C.")] = 1,
     adapt: Annotated[bool, typer.Option("--adapt", help="Although it was taught on another arm or tool.")] = False,
-    dashboard: Annotated[bool, typer.Option(help="Show the page in the browser.")] = False,
-    log: LogOption = None,
-    duration: DurationOption = None,
 ) -> None:
     """Replay what was taught; the arm yields all the time, and a hand that holds it stops it until it lets go.
 
     The whole way is checked first. A simulated arm starts at the first pose."""
-    from dataclasses import replace
-
     from ur_admittance.teaching.taught import load_taught
 
     taught = load_taught(file)
     stage = f"play:{file},speed={speed},loops={loop},adapt={str(adapt).lower()},ends=true"
-    work = Work(duration=duration, log=log, stage=[stage], dashboard=dashboard)
+    work = replace(work, stage=[stage, *(work.stage or [])])
     comply(replace(subject, model=subject.model or taught.arm), work, wires, consent)
