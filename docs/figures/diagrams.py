@@ -168,6 +168,7 @@ WHAT = {
     "robots": ("arms: simulated, over RTDE, over ROS 2; driving them", "grey"),
     "runtime": ("clock, loop, ring, mailbox", "grey"),
     "calibration": ("tool identification", "grey"),
+    "teaching": ("what a hand has shown, and its replay", "blue"),
     "control": ("life cycle, zeroing, chaining", "blue"),
     "analysis": ("stability of contact", "blue"),
     "params": ("which numbers", "blue"),

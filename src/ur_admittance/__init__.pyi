@@ -23,5 +23,8 @@ from ur_admittance.robots.simulated import Servo as Servo
 from ur_admittance.robots.simulated import SimulatedRobot as SimulatedRobot
 from ur_admittance.robots.simulated import Tool as Tool
 from ur_admittance.robots.simulated import World as World
+from ur_admittance.teaching.replay import TaughtPath as TaughtPath
+from ur_admittance.teaching.taught import load_taught as load_taught
+from ur_admittance.teaching.teacher import Teacher as Teacher
 
 __version__: str

@@ -25,6 +25,8 @@ JUNK = (
 REFUSED = {  # one of these goes to each command that would otherwise drive, search or serve
     "run": (("--duration", "-1"), ("--preset", "none_such"), ("--log", "/nowhere/x.mcap"), ("--log", "x.txt")),
     "go": (("--joints", "1 2"), ("--speed", "nan"), ("--force", "0"), ("--duration", "-1"), ("--log", "x.txt")),
+    "teach": (("--tolerance-mm", "0"), ("--tolerance-deg", "nan"), ("--button", "tool:2"), ("--preset", "none_such")),
+    "play": (("--speed", "0"), ("--loop", "-1"), ("--duration", "nan"), ("--preset", "none_such")),
     "demo": (("--duration", "nan"), ("--preset", "none_such"), ("--port", "-1")),
     "bench": (("--seconds", "nan"), ("--rate", "inf")),
     "campaign": (

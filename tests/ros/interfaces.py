@@ -39,6 +39,11 @@ DEFINITIONS = {
             "Digital[] digital_in_states\nDigital[] digital_out_states\nDigital[] flag_states\n"
             "Analog[] analog_in_states\nAnalog[] analog_out_states\n"
         ),
+        "srv/SetIO.srv": (
+            "int8 FUN_SET_DIGITAL_OUT=1\nint8 FUN_SET_FLAG=2\nint8 FUN_SET_ANALOG_OUT=3\nint8 FUN_SET_TOOL_VOLTAGE=4\n"
+            "int8 STATE_OFF=0\nint8 STATE_ON=1\nint8 STATE_TOOL_VOLTAGE_0V=0\nint8 STATE_TOOL_VOLTAGE_12V=12\n"
+            "int8 STATE_TOOL_VOLTAGE_24V=24\nint8 fun\nint8 pin\nfloat32 state\n---\nbool success\n"
+        ),
     },
     # controller_manager_msgs of ros2_control 4.46.0
     "controller_manager_msgs": {

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from ur_admittance import __version__
-from ur_admittance.cli import bringup, calibrate, check, demo, go, library, params, recordings, run
+from ur_admittance.cli import bringup, calibrate, check, demo, go, library, params, recordings, run, teach
 from ur_admittance.cli.console import LABORATORY, Group
 from ur_admittance.errors import UrAdmittanceError
 
@@ -24,6 +24,8 @@ app.command()(demo.demo)
 app.command()(run.run)
 app.command()(run.ask)
 app.command()(go.go)
+app.command()(teach.teach)
+app.command()(teach.play)
 app.command()(recordings.why)
 app.command()(recordings.plot)
 app.command()(recordings.export)

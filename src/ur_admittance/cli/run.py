@@ -3,7 +3,7 @@
 import contextlib
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -99,8 +99,15 @@ def run(subject: Subject, work: Work, wires: Wires, consent: Consent) -> None:
     comply(subject, work, wires, consent)
 
 
-def comply(subject: Subject, work: Work, wires: Wires, consent: Consent, trip: "Trip | None" = None) -> None:
-    """`run`; with a trip `go`, which ends when the arm is there."""
+def comply(
+    subject: Subject,
+    work: Work,
+    wires: Wires,
+    consent: Consent,
+    trip: "Trip | None" = None,
+    talk: Callable[[], contextlib.AbstractContextManager[None]] | None = None,
+) -> None:
+    """`run`; with a trip `go`, which ends when the arm is there. talk: what has the terminal, None: the status."""
     from ur_admittance.robots.connect import check_accept, need_ros, second_of, source_of
     from ur_admittance.runtime.registry import check_free
 
@@ -124,7 +131,7 @@ def comply(subject: Subject, work: Work, wires: Wires, consent: Consent, trip: "
         "accept": accepted,
         "stages": stages,
         "on_tick": trip,
-        "beside": lambda: _watchers(work, _what_runs(subject, work, parameters, alone)),
+        "beside": lambda: _watchers(work, _what_runs(subject, work, parameters, alone), talk),
         "say": typer.echo,
     }
     if robot == "sim":
@@ -247,8 +254,10 @@ def _what_runs(subject: Subject, work: Work, parameters: "Parameters", own: str)
 
 
 @contextlib.contextmanager
-def _watchers(work: Work, sentence: str) -> Iterator[None]:
-    """Processes beside the loop: the status in the terminal and, if asked for, the page."""
+def _watchers(
+    work: Work, sentence: str, talk: Callable[[], contextlib.AbstractContextManager[None]] | None = None
+) -> Iterator[None]:
+    """Processes beside the loop: the status in the terminal, or what talks there, and, if asked for, the page."""
     from ur_admittance.cli.status_line import status_process
 
     with contextlib.ExitStack() as stack:
@@ -256,8 +265,8 @@ def _watchers(work: Work, sentence: str) -> Iterator[None]:
             from ur_admittance.page import page_process
 
             stack.enter_context(page_process(work.name))
-        stack.enter_context(status_process(work.name))
         typer.echo(sentence)
+        stack.enter_context(status_process(work.name) if talk is None else talk())
         yield
 
 

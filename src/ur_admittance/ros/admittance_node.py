@@ -164,6 +164,10 @@ class AdmittanceNode(SchemaParameters, ManagedNode):
         """Notice faults, other publishers and a new description; tell the state; start by itself, once, if asked to."""
         self._looks += 1
         arm = self.arm
+        if arm is not None and arm.thread.done:
+            if not arm.thread.alive:
+                self.told_to_end.set()
+            return
         if arm is not None:
             self._look_at(arm)
         if self.autostart.pending:

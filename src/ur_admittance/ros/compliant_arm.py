@@ -133,8 +133,10 @@ class CompliantArm:
         if not self.robot.driving:
             return
         try:
-            thread.call(self.controller.deactivate)
-            stopped = thread.wait_for(thread.stands_still, STOP_S)
+            stopped = False
+            if not thread.done:  # or the loop comes to rest by itself, and answers nobody after that
+                thread.call(self.controller.deactivate)
+                stopped = thread.wait_for(thread.stands_still, STOP_S)
         except Exception as error:  # a loop that has failed brakes by itself and answers nobody
             self._log.warning(f"the loop ends, to stop the arm: {error}")
             stopped = False

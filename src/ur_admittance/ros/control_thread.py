@@ -60,6 +60,11 @@ class ControlThread:
     def alive(self) -> bool:
         return self._thread.is_alive()
 
+    @property
+    def done(self) -> bool:
+        """A stage that ends the loop has done all that it had to do."""
+        return any(getattr(stage, "finished", False) for stage in self._options.get("stages", ()))
+
     def call(self, action: Callable[[], T], timeout: float = ANSWER_S) -> T:
         """Run ``action`` between two ticks and return what it returns, or raise what it raises."""
         answer: Future[T] = Future()

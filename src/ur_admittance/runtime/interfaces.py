@@ -91,7 +91,10 @@ OnTick = Callable[[Any], bool | None]
 
 
 class Stage(Protocol):
-    """A part of every cycle, in front of the law (it leads the reference) or behind it (it shapes what is sent)."""
+    """A part of every cycle, in front of the law (it leads the reference) or behind it (it shapes what is sent).
+
+    One that has `prepare(controller, robot)` is asked before the loop begins, and may refuse; one that has `finished`
+    ends it when that is True."""
 
     behind: bool
 

@@ -99,6 +99,9 @@ class Loop:
         self.controller, self.robot, self.clock = controller, robot, clock
         check_second(controller, robot)
         check_enabling(controller, robot)
+        for stage in stages:
+            if prepare := getattr(stage, "prepare", None):
+                prepare(controller, robot)
         self._publishers, self._mailbox, self._on_tick = list(publishers), mailbox, on_tick
         self._sample, self._command, self._references = controller.sample, controller.command, controller.references
         self._dt = scalar(self._sample, "dt")
@@ -200,7 +203,7 @@ class Loop:
             self.cycle()
             if self._signals:
                 return "interrupted"
-            if self._finished:
+            if self._finished or (self._stages is not None and self._stages.finished):
                 return "the program was done"
             if end_ns is not None and self.clock.woke_ns >= end_ns:
                 return f"{duration:g} s were over"

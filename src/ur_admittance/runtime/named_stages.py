@@ -5,6 +5,7 @@
     smoother,time=0.02                        Smoother
     path:points.txt,speed=0.05                CartesianPath; a file with three numbers per line [m], as text or CSV
     path:points.txt,speed=0.05,relative=true
+    play:taught.yaml,speed=0.05,loops=3       TaughtPath: what `ur-admittance teach` has written
     my_package.my_module:MyStage,gain=2       your own
 
 Your own is anything that returns a stage when called with its options; modules of the working directory are found.
@@ -25,9 +26,10 @@ from ur_admittance.control.chaining import CartesianPath, JointFollower, Smoothe
 from ur_admittance.errors import ParameterError, sentence_of
 from ur_admittance.runtime.interfaces import Stage
 from ur_admittance.runtime.stages import check_stage
+from ur_admittance.teaching.replay import TaughtPath
 
 BUILT_IN: dict[str, Callable[..., Stage]] = {"follower": JointFollower, "smoother": Smoother}
-KNOWN = "follower, smoother, path:FILE,speed=0.05, or module:Name of your own"
+KNOWN = "follower, smoother, path:FILE,speed=0.05, play:FILE,speed=0.05, or module:Name of your own"
 
 
 def build_stages(names: Sequence[str]) -> list[Stage]:
@@ -48,6 +50,11 @@ def _build(text: str) -> Stage:
             raise ParameterError(f"stage {text!r}: the points come from the file.")
         options["points"] = _points(text, rest)
         make: Callable[..., Any] = CartesianPath
+    elif kind == "play":
+        if "taught" in options:
+            raise ParameterError(f"stage {text!r}: the path comes from the file.")
+        options["taught"] = rest
+        make = TaughtPath
     elif name in BUILT_IN:
         make = BUILT_IN[name]
     elif kind and rest:

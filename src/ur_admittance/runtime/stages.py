@@ -45,9 +45,11 @@ class Stages:
             check_stage(stage)
         self.in_front = [(name_of(stage), stage) for stage in stages if not stage.behind]
         self.behind = [(name_of(stage), stage) for stage in stages if stage.behind]
+        self._ending = [stage for stage in stages if hasattr(stage, "finished")]
         self._slowest_ns = dict.fromkeys(map(name_of, stages), 0)
         self._controller, self._references = controller, controller.references
         self._references.has_stages = bool(self.in_front)
+        self._twist = vector(controller.sample, "reference_twist")
         self._mode, self._status = scalar(controller.command, "mode"), scalar(controller.command, "status")
         self._was_active = False
         self._shaped = new(COMMAND)[0] if self.behind else controller.command
@@ -85,6 +87,8 @@ class Stages:
             return
         if references.leader in FROM_OUTSIDE:
             references.end_wrench_of_stages()
+        elif self._status[0] in HELD:
+            self._twist[:] = 0.0  # of before: the arm that is let go on would start with it
         for name, stage in self.in_front:
             with _blamed(name):
                 if begins:
@@ -123,6 +127,11 @@ class Stages:
             self._check_rest(step)
         self._out[:] = self._copy
         self._send()
+
+    @property
+    def finished(self) -> bool:
+        """A stage that ends the loop has done all that it had to do."""
+        return any(stage.finished for stage in self._ending)
 
     def stand_still(self) -> bool:
         return float(np.abs(self.qd).max()) <= STANDSTILL

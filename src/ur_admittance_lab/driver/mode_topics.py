@@ -4,6 +4,7 @@
 |---|---|
 | /io_and_status_controller/robot_program_running, robot_mode, safety_mode | gpio_controller.cpp: latched, published on change only |
 | /io_and_status_controller/io_states | gpio_controller.cpp, publishIO(): 18 digital inputs, pin by pin, in every cycle |
+| /io_and_status_controller/set_io | gpio_controller.cpp, setIO(): digital outputs 0..17; seen in io_states |
 | /io_and_status_controller/zero_ftsensor, resend_robot_program | gpio_controller.cpp; std_srvs/Trigger |
 | /dashboard_client/play, stop, unlock_protective_stop | dashboard_client_ros.cpp; std_srvs/Trigger |
 | /controller_manager/list_controllers, switch_controller | controller_manager.cpp; controller_manager_msgs |
@@ -47,10 +48,13 @@ class Status:
         self._inputs: Any = None  # publisher of the digital inputs
         try:
             from ur_msgs.msg import IOStates
+            from ur_msgs.srv import SetIO
         except ImportError:
-            log.info("ur_msgs is not installed: no io_states")
+            log.info("ur_msgs is not installed: no io_states and set_io")
         else:
             self._inputs = io.create_publisher(IOStates, "~/io_states", 1)
+            io.create_service(SetIO, "~/set_io", self._set_io)
+        self._in_bits = self._out_bits = 0
         self.set_inputs(0)
         self._said: dict[str, Any] = {}
         self._offer(io, zero_ftsensor=self._zero, resend_robot_program=self.play)
@@ -64,13 +68,26 @@ class Status:
 
     def set_inputs(self, bits: int) -> None:
         """The digital inputs from now on; made into a message once, which is sent in every cycle."""
+        self._in_bits = bits
         if self._inputs is None:
             return
         from rclpy.serialization import serialize_message
         from ur_msgs.msg import Digital, IOStates
 
-        states = [Digital(pin=pin, state=bool(bits >> pin & 1)) for pin in range(INPUTS)]
-        self._input_states = serialize_message(IOStates(digital_in_states=states))
+        into, out = (
+            [Digital(pin=pin, state=bool(bits >> pin & 1)) for pin in range(INPUTS)]
+            for bits in (self._in_bits, self._out_bits)
+        )
+        self._input_states = serialize_message(IOStates(digital_in_states=into, digital_out_states=out))
+
+    def _set_io(self, request: Any, response: Any) -> Any:
+        """Digital outputs only, as UR's driver numbers them."""
+        response.success = request.fun == request.FUN_SET_DIGITAL_OUT and 0 <= request.pin < INPUTS
+        if response.success:
+            bit = 1 << request.pin
+            self._out_bits = self._out_bits & ~bit | (bit if request.state else 0)
+            self.set_inputs(self._in_bits)
+        return response
 
     def publish(self) -> None:
         """What has changed, and the inputs."""

@@ -145,11 +145,11 @@ class Question:
     def available(self) -> bool:
         return bool(self._client.service_is_ready())
 
-    def send(self) -> None:
-        """An earlier question is forgotten."""
+    def send(self, request: Any = None) -> None:
+        """An earlier question is forgotten. request: None: one without content."""
         handle = self._client.handle
         with handle:
-            self._number = handle.send_request(self._kind.Request())
+            self._number = handle.send_request(self._kind.Request() if request is None else request)
 
     @property
     def waiting(self) -> bool:

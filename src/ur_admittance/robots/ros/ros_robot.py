@@ -24,6 +24,7 @@ from ur_admittance.model import RobotModel
 from ur_admittance.params import Parameters
 from ur_admittance.robots.ros import FOR_COMMANDS, use_own_prefix, warn_of_missing
 from ur_admittance.robots.ros.command_path import OUTPUTS, CommandPath
+from ur_admittance.robots.ros.driver_outputs import DriverOutputs
 from ur_admittance.robots.ros.driver_status import RobotStatus
 from ur_admittance.robots.ros.enabling_topic import KINDS, EnablingTopic
 from ur_admittance.robots.ros.inputs import WRENCH_TOPIC, Inputs
@@ -274,6 +275,11 @@ class RosRobot(Robot):
         finally:
             question.destroy()
         return answer is not None and bool(answer.success)
+
+    def open_outputs(self) -> DriverOutputs:
+        """Digital outputs, through the driver; RobotError where it cannot set them."""
+        self.listening()
+        return DriverOutputs(self._here)
 
     def close(self) -> None:
         """Let go of topics and node; the arm must stand still already."""

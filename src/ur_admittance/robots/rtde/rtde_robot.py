@@ -24,6 +24,7 @@ from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.params.parameters import FIRST_INPUT
 from ur_admittance.robots.rtde import tool as rtde_tool
 from ur_admittance.robots.rtde.arm_geometry import StandingCheck, geometry
+from ur_admittance.robots.rtde.digital_outputs import OutputPins
 from ur_admittance.robots.rtde.direct_link import DirectLink
 from ur_admittance.robots.rtde.library_link import LibraryLink
 from ur_admittance.robots.rtde.link import RAW_WRENCH_SINCE, Link, too_late, why_ended
@@ -254,6 +255,10 @@ class RtdeRobot(Robot):
             link.close()
             for device in self._wrenches.devices:
                 device.stop()
+
+    def open_outputs(self) -> OutputPins:
+        """Digital outputs, on a connection of their own; RobotError when another program sets them."""
+        return OutputPins(self.host, self.settings.connect_timeout)
 
     # -- inside -------------------------------------------------------------------------------------------------
 

@@ -340,7 +340,8 @@ def run_simulated(
         robot = SimulatedRobot(world, period, realtime=True)
         live = InteractiveWorld(robot, restless, tool, choice, each_tick)
         robot.world.step(robot.world.q, None, period)
-        robot.world.reset()
+        starts = [stage.start_joints for stage in options.get("stages", ()) if hasattr(stage, "start_joints")]
+        robot.world.reset(starts[0] if starts else None)
         say("loading the controller")
         controller = AdmittanceController(arm, chosen)
         controller.configure()

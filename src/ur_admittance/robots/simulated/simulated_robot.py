@@ -61,6 +61,7 @@ class SimulatedRobot(Robot):
         self.faults = SensorFault(world.seed)  # of the first sensor
         self.reads_second = world.second is not None
         self.enabling = tuple(FIRST_INPUT)
+        self.outputs: list[tuple[float, str, bool]] = []  # what was set: time [s], name, on
         self._started = False
         self._origin = self._last_read = 0.0  # [s] monotonic clock
         self._ticks = 0
@@ -146,6 +147,10 @@ class SimulatedRobot(Robot):
         """0 to 7: standard, 8 to 15: configurable, 16 and 17: of the tool."""
         bits = int(self._arm["digital_in"])
         self._arm["digital_in"] = bits & ~(1 << number) | on << number
+
+    def open_outputs(self) -> Callable[[str, bool], object]:
+        """For digital:0 to 7, configurable:0 to 7 and tool:0 and 1: remembered in `outputs`."""
+        return lambda name, on: self.outputs.append((self.world.time, name, on))
 
     # what can go wrong
 
