@@ -105,6 +105,7 @@ def check_relations(p: Schema) -> None:
     if not ENABLING.fullmatch(p.guiding.source):
         known = "software, digital:0 to 7, configurable:0 to 7, tool:0 or 1, bool:/TOPIC or joy:/TOPIC:BUTTON"
         raise refuse("guiding.source", p.guiding.source, f"must be {known}")
+    _check_lock(p)
     _check_tool(p)
     _check_source(p)
     _check_vibration(p)
@@ -112,6 +113,15 @@ def check_relations(p: Schema) -> None:
     for name in p.joints:
         if p.joints.count(name) > 1:
             raise refuse("joints", p.joints, f"must be six different names; {name} appears twice")
+
+
+def _check_lock(p: Schema) -> None:
+    """A lock must not turn a force that presses on something."""
+    _check_size("guiding.pivot", p.guiding.pivot, (LARGEST_OFFSET, LARGEST_OFFSET))
+    presses = any(p.admittance.force_axes) or any(p.admittance.desired_wrench)
+    if presses and p.guiding.lock in ("plane", "line") and p.guiding.lock_frame != p.control_frame:
+        must = f"must be {p.control_frame} as control_frame while an axis is under force control"
+        raise refuse("guiding.lock_frame", p.guiding.lock_frame, must)
 
 
 def _check_tool(p: Schema) -> None:

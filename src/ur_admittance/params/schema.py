@@ -265,7 +265,7 @@ class Safety(Group):
 
 
 class Guiding(Group):
-    """Hold-to-run: an active arm yields and follows references only while somebody holds an enabling signal."""
+    """A hand on the tool: hold-to-run (the arm moves only while an enabling signal is held), and what it may move."""
 
     enable: Literal["none", "required", "real_arms"] = parameter(
         "none", "-", "whether the enabling signal must be held; real_arms: required, but not in a simulation"
@@ -278,6 +278,19 @@ class Guiding(Group):
     # A page renews its signal every 50 ms, and radio pauses of 100 ms are common. Only a sender that has died is
     # noticed so late (at 250 mm/s after 50 mm); one that lets go says so.
     timeout: Moment = parameter(0.2, "s", "age at which the enabling signal counts as released")
+    lock: Literal["none", "translation", "rotation", "plane", "line", "point"] = parameter(
+        "none",
+        "-",
+        "what a hand can still do: translation: shift, not turn; rotation: turn about the TCP; plane: shift in it and "
+        "turn about its normal; line: shift along it; point: turn about pivot",
+    )
+    lock_frame: Literal["base", "tcp", "task"] = parameter(
+        "tcp", "-", "axes of a plane or a line; tcp: of the tool as it is held, task: of task_rotation"
+    )
+    lock_axis: Literal["x", "y", "z"] = parameter("z", "-", "of them, the normal of a plane, the direction of a line")
+    pivot: Three[Number] = parameter(
+        (0.0,) * 3, "m", "point that stays with lock = point, seen from the TCP in its axes; poses are of it then"
+    )
 
 
 class Sensor(Group):
