@@ -24,6 +24,7 @@ SURFACE = (110, 140, 158)
 METRES_PER_NEWTON, METRES_PER_NM = 0.012, 0.12  # length of the arrows: 10 N are 12 cm, 1 Nm as well
 SMALLEST_FORCE, SMALLEST_TORQUE = 0.7, 0.15  # [N], [Nm] less is noise and not drawn
 PATH_S, PATH_HZ = 6.0, 15.0
+LEAP = 0.1  # [m] farther than a tool goes from one point of its path to the next
 COILS, COIL_POINTS = 9, 90
 SHORTEST_SPRING = 0.004  # [m]
 NEAR = 0.003  # [m] between tip and surface that still counts as touching: what is shown is a moment old
@@ -74,6 +75,8 @@ class Marks:
         self._spring.visible = stretched
         if time - self._last_point > 1.0 / PATH_HZ:
             self._last_point = time
+            if self._points and np.linalg.norm(p - self._points[-1]) > LEAP:
+                self._points.clear()  # another TCP
             self._points.append(p)
             if len(self._points) > 1:
                 line = np.array(self._points, np.float32)

@@ -4,7 +4,7 @@ reference. Nothing remembers where a plane or a line was: the turns that would t
 
 import numpy as np
 
-from ur_admittance.model.frames import Pose, rotation_from_rpy
+from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params.schema import Schema
 
 LOCKS = ("guiding.lock", "guiding.lock_frame", "guiding.lock_axis", "guiding.pivot")
@@ -31,9 +31,12 @@ def control_frame(p: Schema) -> str:
     return p.guiding.lock_frame if p.guiding.lock in ALONG else p.control_frame
 
 
+def pivot(p: Schema) -> Array:
+    """From the TCP of the tool to the one in force, their axes [m]."""
+    return np.array(p.guiding.pivot) if p.guiding.lock == "point" else np.zeros(3)
+
+
 def tip(p: Schema) -> Pose:
     """T_flange_tcp; about a point, of that point."""
-    T_flange_tcp = Pose(rotation_from_rpy(p.tool.tcp[3:]), np.array(p.tool.tcp[:3]))
-    if p.guiding.lock != "point":
-        return T_flange_tcp
-    return Pose(T_flange_tcp.rotation, T_flange_tcp.position + T_flange_tcp.rotation @ np.array(p.guiding.pivot))
+    R = rotation_from_rpy(p.tool.tcp[3:])
+    return Pose(R, np.array(p.tool.tcp[:3]) + R @ pivot(p))
