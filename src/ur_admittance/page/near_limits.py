@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 Colour = tuple[int, int, int]
 
 SHOWN, CLOSE = 0.4, 0.8  # share of a limit from which its arc is drawn, and is red
-RADII = (0.085, 0.072)  # [m] of the arcs: speed, force
+RADII = (0.12, 0.1)  # [m] of the arcs: speed, force
 PARTS, OPENING = 48, 0.25 * np.pi  # of an arc; half of the angle that it leaves open
 EMPTY, CALM, SOON, AT_LIMIT = (206, 212, 218), (55, 178, 77), (245, 159, 0), (224, 49, 49)
 WALL_SEEN, WALL_CLOSE, WALL = (
@@ -30,7 +30,7 @@ class NearLimits:
         arc = np.stack([line[:-1], line[1:]], axis=1)
         points = np.concatenate([radius * arc for radius in RADII]).astype(np.float32)
         empty = _colours([0.0, 0.0], (0, 0))  # for each point: one colour for all would stay one
-        self._arcs = scene.add_line_segments("/limits/arcs", points, empty, thickness=0.006, visible=False)
+        self._arcs = scene.add_line_segments("/limits/arcs", points, empty, thickness=0.009, visible=False)
         self._label = scene.add_label("/limits/value", "", anchor="top-center", visible=False)
         self._walls = [_wall(scene, axis, side) for axis in range(3) for side in ("min", "max")]
         self._filled: tuple[int, ...] = ()
