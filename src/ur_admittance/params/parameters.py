@@ -119,9 +119,20 @@ def _check_lock(p: Schema) -> None:
     """A lock must not turn a force that presses on something."""
     _check_size("guiding.pivot", p.guiding.pivot, (LARGEST_OFFSET, LARGEST_OFFSET))
     presses = any(p.admittance.force_axes) or any(p.admittance.desired_wrench)
+    _check_order("guiding.box_min", p.guiding.box_min, "guiding.box_max", p.guiding.box_max)
+    apart = 2.0 * p.guiding.notch_radius  # nearer ones would pull at the same time: more force than is said
+    for i, one in enumerate(notches(p), 1):
+        for k, other in enumerate(notches(p)[i:], i + 1):
+            if one is not None and other is not None and math.dist(one, other) < apart:
+                must = f"must be at least {apart:g} m from guiding.notch_{i} (twice guiding.notch_radius)"
+                raise refuse(f"guiding.notch_{k}", other, must)
     if presses and p.guiding.lock in ("plane", "line") and p.guiding.lock_frame != p.control_frame:
         must = f"must be {p.control_frame} as control_frame while an axis is under force control"
         raise refuse("guiding.lock_frame", p.guiding.lock_frame, must)
+
+
+def notches(p: Schema) -> tuple[tuple[float, ...] | None, ...]:
+    return p.guiding.notch_1, p.guiding.notch_2, p.guiding.notch_3, p.guiding.notch_4
 
 
 def _check_tool(p: Schema) -> None:

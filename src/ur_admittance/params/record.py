@@ -15,7 +15,7 @@ from ur_admittance.model.arm_model import Capsule
 from ur_admittance.model.arm_table import MODEL_NAMES, nearest_model
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
 from ur_admittance.params import locks, sentences
-from ur_admittance.params.parameters import Parameters, at_probe, enabling_input, folded
+from ur_admittance.params.parameters import Parameters, at_probe, enabling_input, folded, notches
 from ur_admittance.params.schema import Group
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
@@ -162,8 +162,19 @@ def _law(record: np.void, p: Parameters) -> None:
     record["engagement_time"] = law.stiffness_engagement_time
     _copy(record, law, "stiffness", "force_axes", "desired_wrench", "desired_wrench_rate", "bias_time", "bias_limit")
     _copy(record, law, "drift_reset_threshold", "travel_damping", "travel_speed")
+    _wells(record["wells"], p)
     record["tracking_gain"] = p.tracking.velocity_gain
     record["keep_line"] = p.reference.at_singularity == "stop"
+
+
+def _wells(record: Any, p: Parameters) -> None:
+    for i, place in enumerate(notches(p)):
+        record["place"][i] = np.inf if place is None else place
+    guiding = p.guiding
+    record["force"], record["radius"] = guiding.notch_force, guiding.notch_radius
+    record["box_min"] = _given_or(guiding.box_min, np.full(3, -np.inf))
+    record["box_max"] = _given_or(guiding.box_max, np.full(3, np.inf))
+    record["box_stiffness"], record["box_force"] = guiding.box_stiffness, guiding.box_force
 
 
 def following_time(p: Parameters) -> float:
