@@ -1,4 +1,4 @@
-"""The tab Guide, the map and the limits at the tool, in a real browser."""
+"""The tab Guide and the map in a real browser."""
 
 import numpy as np
 import pytest
@@ -23,21 +23,26 @@ def test_a_lock_is_closed_and_opened_with_one_press(demo, visit, press, eventual
     demo.send({"hand": "let_go"})
 
 
-def test_the_map_says_what_the_damping_holds_and_follows_it(demo, visit, eventually):
+def test_a_notch_and_a_soft_box_are_set_where_the_tool_is(demo, visit, press, eventually):
+    tab = visit(demo.url)
+    open_tab(tab, "Guide")
+    press(tab, "here")
+    eventually(lambda: demo.parameter("guiding", "notch_1") is not None)
+    np.testing.assert_allclose(demo.parameter("guiding", "notch_1"), demo.tcp, atol=1e-3)
+    press(tab, "around here")
+    eventually(lambda: demo.parameter("guiding", "box_max") is not None)
+    np.testing.assert_allclose(demo.parameter("guiding", "box_max"), demo.tcp + 0.15, atol=1e-3)
+    press(tab, "forget all")
+    press(tab, "none")
+    eventually(lambda: demo.parameter("guiding", "notch_1") is None and demo.parameter("guiding", "box_min") is None)
+
+
+def test_the_map_says_what_the_damping_holds_and_follows_it(demo, visit):
     tab = visit(demo.url, 1400, 700)
-    open_tab(tab, "Margin")
+    tab.get_by_role("tab", name="Margin").click(force=True)
     tab.locator('[data-zone="safe"]').wait_for()
     tab.get_by_text("This damping (64 Ns/m) holds up to").wait_for()
     demo.send({"set": {"admittance.damping_ratio": [1.6] * 3 + [0.8] * 3}})
     tab.get_by_text("This damping (128 Ns/m) holds up to").wait_for()
     demo.send({"set": {"admittance.damping_ratio": [0.8] * 6}})
-
-
-def test_a_wall_that_is_near_appears_with_its_distance(demo, visit, eventually):
-    tab = visit(demo.url)
-    p = demo.tcp
-    demo.send({"set": {"workspace.max": np.round([p[0] + 1.0, p[1] + 0.02, p[2] + 1.0], 4).tolist()}})
-    try:
-        tab.get_by_text("wall 2 cm").first.wait_for(state="attached")
-    finally:
-        demo.send({"set": {"workspace.max": None}})
+    tab.get_by_role("tab", name="Plots").click(force=True)

@@ -83,7 +83,7 @@ class Panel:
             self._feel = FeelTab(gui, tuner, self._towards_home)
             self._simulated_only += self._feel.pushes
         with tabs.add_tab("Guide"):
-            self._guide = GuideTab(gui, tuner)
+            self.guide = GuideTab(gui, tuner)
         with tabs.add_tab("Surroundings"):
             self.surroundings = SurroundingsTab(gui, tuner)
             self._simulated_only += self.surroundings.inputs
@@ -96,7 +96,7 @@ class Panel:
         """Show in every input what the controller uses."""
         if self._tuner.show(parameters):
             self._feel.show(parameters)
-            self._guide.show(parameters)
+            self.guide.show(parameters)
 
     def offer_unlock(self, yes: bool) -> None:
         """In a protective stop only."""

@@ -12,9 +12,9 @@ import numpy as np
 from ur_admittance.core.records import Status
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.page.drawn_arm import Arm, Shapes
+from ur_admittance.page.drawn_guides import DrawnLock, DrawnShapes
 from ur_admittance.page.file_tab import Folder
 from ur_admittance.page.gate import Address, Clients, Gate, listen, token_for
-from ur_admittance.page.guide_tab import DrawnLock
 from ur_admittance.page.hold_button import HoldButton
 from ur_admittance.page.input_panel import Panel
 from ur_admittance.page.knobs import Tuner
@@ -72,6 +72,7 @@ class LivePage:
         scene.configure_default_lights(cast_shadow=self._shadows)
         self._marks = Marks(scene)
         self._lock, self._limits = DrawnLock(scene), NearLimits(scene)
+        self._wells = DrawnShapes(scene, self.link, self.clients)
         self._shapes = Shapes(scene)
         self._touched = Touched(scene)
         self._handle = Handle(scene, self.link, self.clients)
@@ -117,6 +118,7 @@ class LivePage:
         self._marks.update(command, stiff, now)
         self._marks.workspace(seen.parameters)
         self._lock.update(command, seen.parameters)
+        self._wells.update(seen.parameters)
         self._limits.update(command, seen.parameters)
         self._margin.update(command, seen.parameters, now)
         self._shapes.build(model, seen.parameters)
@@ -127,7 +129,7 @@ class LivePage:
         self._handle.update(p_tcp, R_tcp, now, self._simulated)
         self._touched.update(p_tcp, R_tcp, np.array(command["wrench_tcp"][:3]))
         self._panel.show(seen.parameters)
-        self._panel.views.p_tcp = p_tcp
+        self._panel.views.p_tcp = self._panel.guide.p_tcp = p_tcp
         timing = (seen.worst_period, seen.worst_latency)
         self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
         if now - self._status_at > STATUS_S:
