@@ -37,12 +37,16 @@ def test_a_notch_and_a_soft_box_are_set_where_the_tool_is(demo, visit, press, ev
     eventually(lambda: demo.parameter("guiding", "notch_1") is None and demo.parameter("guiding", "box_min") is None)
 
 
-def test_the_map_says_what_the_damping_holds_and_follows_it(demo, visit):
+def test_the_map_says_what_the_damping_holds_and_follows_it(demo, visit, eventually):
     tab = visit(demo.url, 1400, 700)
-    tab.get_by_role("tab", name="Margin").click(force=True)
-    tab.locator('[data-zone="safe"]').wait_for()
+
+    def opened():
+        open_tab(tab, "Margin")  # while the panel is being docked a click is lost
+        return tab.locator('[data-zone="safe"]').is_visible()
+
+    eventually(opened, timeout=60.0)
     tab.get_by_text("This damping (64 Ns/m) holds up to").wait_for()
     demo.send({"set": {"admittance.damping_ratio": [1.6] * 3 + [0.8] * 3}})
     tab.get_by_text("This damping (128 Ns/m) holds up to").wait_for()
     demo.send({"set": {"admittance.damping_ratio": [0.8] * 6}})
-    tab.get_by_role("tab", name="Plots").click(force=True)
+    open_tab(tab, "Plots")
