@@ -71,7 +71,7 @@ class GuideTab:
     def _notch(self, name: str) -> Flat:
         if name == FORGET:
             return dict.fromkeys(NOTCH_NAMES)
-        free = [notch for notch in NOTCH_NAMES if self._tuner.flat[notch] is None]
+        free = [notch for notch in NOTCH_NAMES if self._tuner.flat.get(notch) is None]
         return {(free or NOTCH_NAMES)[0]: np.round(self.p_tcp, 4).tolist()}
 
     def _box(self, name: str) -> Flat:
