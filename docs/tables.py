@@ -163,6 +163,7 @@ RECORDS = [
     "HIT",
     "PARAMS",
     "SECOND",
+    "WELLS",
     "SHAPES",
 ]
 

@@ -17,6 +17,7 @@ import numpy as np
 from ur_admittance.analysis.axis_loop import Loop, loop_of, loop_of_record
 from ur_admittance.analysis.compliance import edge_of_stability, impedance, lightest_mass, passive_up_to
 from ur_admittance.params import Parameters
+from ur_admittance.params.locks import yielding
 
 FEEL_HZ = 1.0  # frequency of brisk hand guiding, at which mass and damping are reported
 
@@ -83,7 +84,7 @@ def margin_of_record(params: np.void) -> Margin:
 
 def margin(parameters: Parameters) -> Margin:
     """The weakest compliant translation axis (all of them when none is compliant). Remembers its answers."""
-    enabled = parameters.admittance.enabled_axes
+    enabled = yielding(parameters)
     axes = [i for i in range(3) if enabled[i]] or [0, 1, 2]
     found = _weakest(tuple(loop_of(parameters, i) for i in axes), parameters.robot.response_time == 0.0)
     return replace(found, axis=axes[found.axis])

@@ -56,7 +56,7 @@ def teach(
     arguments = [work.name, str(file), str(thinning.tolerance_mm), str(thinning.tolerance_deg), button]
     if work.name in running_controllers():
         raise typer.Exit(subprocess.call([sys.executable, "-m", READER, *arguments]))
-    comply(subject, work, wires, consent, lambda: _keys(arguments))
+    comply(subject, work, wires, consent, talk=lambda: _keys(arguments))
 
 
 @contextlib.contextmanager

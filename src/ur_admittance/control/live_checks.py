@@ -13,6 +13,7 @@ from ur_admittance.core.wrench.rest import LEAST_FORCE, LEAST_TORQUE
 from ur_admittance.errors import ParameterError, Unconfirmed
 from ur_admittance.model.frames import Array, rotation_vector
 from ur_admittance.params import Parameters
+from ur_admittance.params.locks import LOCKS
 from ur_admittance.params.parameters import at_probe
 from ur_admittance.params.schema import Safety, Second
 
@@ -27,7 +28,7 @@ FIXED_WHILE_ACTIVE = (  # nobody remounts a moving arm
 FELT_THROUGH = ("sensor.bias", "tool.mass", "tool.center_of_mass")  # what is taken off the reading
 FELT_BY = (  # what makes a wrong zero move the arm that did not do so before
     "admittance.min_motion_threshold", "admittance.min_motion_threshold_torque", "admittance.force_axes",
-    "admittance.enabled_axes", "tool.tcp",
+    "admittance.enabled_axes", "tool.tcp", *LOCKS,
 )  # fmt: skip
 TAKEN_OFF = ("sensor_bias", "tool_weight_base", "tool_com")  # the same in PARAMS
 SLACK = (0.05, 0.005)  # [N, Nm] by which a push that is felt anyway may grow: a rounded zero, a step of auto_zero
@@ -73,7 +74,9 @@ def check_felt(
     if not named or not known:
         return False
     if all(np.array_equal(proven[name], then[name]) for name in TAKEN_OFF):
-        check_silent(named[0], now, then, sample)
+        # The hand that opens a lock is on the tool: what axes feel that were free at the activation was judged there.
+        judged = (now, proven) if set(named) <= set(LOCKS) else (now,)
+        check_silent(named[0], judged, then, sample)
         return False
     first, before, after = (felt(then, zero, sample) for zero in (proven, now, then))
     better = True
@@ -93,13 +96,14 @@ def check_felt(
     return better
 
 
-def check_silent(name: str, now: np.void, then: np.void, sample: Mapping[str, Array]) -> None:
+def check_silent(name: str, judged: tuple[np.void, ...], then: np.void, sample: Mapping[str, Array]) -> None:
     """ParameterError for a change (of a deadband, of the axes that yield) that lets an active arm feel what it does not
-    feel now: nobody has judged it at the activation."""
+    feel now: nobody has judged it at the activation. judged: the parameters with which it would have been felt."""
     reading = felt(then, then, sample)
     for part, unit in enumerate(("N", "Nm")):
         size = float(np.linalg.norm(reading[3 * part : 3 * part + 3]))
-        before, after = (not_yielded(params, part) for params in (now, then))
+        before = min(not_yielded(params, part) for params in judged)
+        after = not_yielded(then, part)
         if before >= size > after:
             raise ParameterError(
                 f"{name}: the arm is active and would yield to {size:.3g} {unit} that it does not feel now (allowed: "

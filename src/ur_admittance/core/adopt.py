@@ -104,7 +104,7 @@ def remember(p, s):
 def drive_as_before(s, u, c, R, R_measured, D):
     """s.felt and s.driving: what the old parameters make of this very sample. R: R_base_control of the old ones."""
     old = s.known
-    R_tcp, filtered, x, v, w = mat3(), vec6(), vec6(), vec6(), vec6()
+    R_tcp, filtered, x, v, w, well = mat3(), vec6(), vec6(), vec6(), vec6(), vec6()
     ready = s.filter_ready
     filtered[:] = s.wrench_filtered
     multiply_transposed(R_measured, D, R_tcp)
@@ -115,11 +115,13 @@ def drive_as_before(s, u, c, R, R_measured, D):
         rotate_back(R, s.offset[a : a + 3], x[a : a + 3])
         rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
         rotate_back(R, c.wrench_tcp[a : a + 3], w[a : a + 3])
+    rotate_back(R, s.well, well[:3])
     friction_cone(old, w)
     s.felt[:] = w
     deadband(old, s.pressed, w)
     for i in range(6):
         drive = w[i] - s.desired_wrench[i] + s.damped[i] * (s.velocity_bias[i] - v[i]) - s.stiffness[i] * x[i]
+        drive += well[i] if old.force_axes[i] == 0.0 else 0.0
         s.driving[i] = old.enabled[i] * s.obeyed[i] * (drive + s.carried[i])
 
 

@@ -87,6 +87,14 @@ def check_params(p):
         return False
     if not p.contact_friction >= 0.0:
         return False
+    wells = p.wells
+    if not (0.0 <= wells.force < ABSURD and 0.0 < wells.radius < ABSURD and 0.0 <= wells.box_force < ABSURD):
+        return False
+    if not 0.0 < wells.box_stiffness < ABSURD:
+        return False
+    for i in range(3):
+        if not wells.box_min[i] <= wells.box_max[i]:
+            return False
     if not -1 <= p.enable_input < DIGITAL_INPUTS:
         return False
     if not (p.deadband_force >= 0.0 and p.deadband_torque >= 0.0 and p.drift_reset_threshold >= 0.0):

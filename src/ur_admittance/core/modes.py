@@ -72,6 +72,8 @@ def begin(p, s, load):
     s.unexplained[:] = 0.0
     forget_contact(p, s.contact)
     s.quiet_time = 0.0
+    s.guided = 0.0
+    s.well[:] = 0.0
     s.pressed[0] = load[0] if s.recovered != 0 else 0.0
     s.pressed[1] = load[1] if s.recovered != 0 else 0.0
 

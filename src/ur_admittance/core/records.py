@@ -19,6 +19,7 @@ import numpy as np
 from ur_admittance.core.contact.contact_record import CONTACT
 from ur_admittance.core.known_record import KNOWN
 from ur_admittance.core.law.led_record import LED
+from ur_admittance.core.law.wells_record import WELLS
 from ur_admittance.core.limits.shapes_record import SHAPES
 from ur_admittance.core.motion.drive_record import DRIVE, SENT
 from ur_admittance.core.motion.response_record import RESPONSE
@@ -196,6 +197,7 @@ PARAMS = np.dtype(
         ("region_margin", F, REGIONS),  # width of the transition [m]
         ("region_damping", F, REGIONS),  # factor inside
         ("region_speed", F, REGIONS),  # factor on the linear speed limit inside
+        ("wells", WELLS),  # notches and a soft box: law/wells_record.py
         ("engagement_time", F),  # ramp of stiffness, mass, damping [s]
         ("drift_reset_threshold", F),  # [m/s, rad/s]
         # 3 command twist and limits
@@ -336,6 +338,8 @@ STATE = np.dtype(
         ("vibration", VIBRATION),  # of the tool: wrench/vibration_record.py
         ("acceleration", F, 3),  # of the TCP, filtered, base axes [m/s2]
         ("quiet_time", F),  # without force and motion [s]
+        ("guided", F),  # 1: a hand has pushed since the arm was at rest
+        ("well", F, 3),  # force of notches and soft box in this tick, base axes [N]
         ("rest_time", F),  # of standstill without compliance, over which the next one is the mean [s]
         ("rest_wrench", F, 6),  # about the TCP, base axes [N, Nm]
         ("rest_evidence", F, 2),  # of the doubt: value and bound [N, Nm]

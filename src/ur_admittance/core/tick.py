@@ -14,6 +14,7 @@
       2.4 damping that varies with speed and place law/variable.py
       2.5 mass, damping and spring of one axis     law/admittance.py
       2.6 axes under force control                 law/force_axes.py
+      2.7 notches, a soft box                      law/wells.py
     3 limits: joints, tool, walls, distances, edge of the reach: one file each, listed in limits/every_limit.py
       the reference keeps its line                 limits/line.py
     4 joint speeds that keep every limit           limits/choose.py, limits/singular.py, limits/quadratic.py

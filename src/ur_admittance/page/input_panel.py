@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from ur_admittance.model import RobotModel
 from ur_admittance.page.feel import FeelTab
 from ur_admittance.page.file_tab import FilesTab, Folder
+from ur_admittance.page.guide_tab import GuideTab
 from ur_admittance.page.knobs import Tuner, build, table_knobs, workspace_knobs
 from ur_admittance.page.start_pose import StartPose
 from ur_admittance.page.surroundings import SurroundingsTab, home_pose
@@ -83,6 +84,8 @@ class Panel:
         with tabs.add_tab("Feel"):
             self._feel = FeelTab(gui, tuner, self._towards_home)
             self._simulated_only += self._feel.pushes
+        with tabs.add_tab("Guide"):
+            self.guide = GuideTab(gui, tuner)
         with tabs.add_tab("Surroundings"):
             self.surroundings = SurroundingsTab(gui, tuner)
             self._simulated_only += self.surroundings.inputs
@@ -95,6 +98,7 @@ class Panel:
         """Show in every input what the controller uses."""
         if self._tuner.show(parameters):
             self._feel.show(parameters)
+            self.guide.show(parameters)
 
     def offer_unlock(self, yes: bool) -> None:
         """In a protective stop only."""

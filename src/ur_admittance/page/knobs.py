@@ -206,11 +206,13 @@ def hint(row: Row) -> str:
 
 
 def build(gui: Any, name: str, label: str | None = None) -> list[Knob]:
-    """The inputs of one parameter: a number, a switch, a choice; a six-vector is two triples or six switches."""
+    """The inputs of a parameter: a number, a triple, a switch, a choice; a six-vector: two triples or six switches."""
     row = rows()[name]
     title = label or name.rsplit(".", 1)[-1].replace("_", " ")
     if row.length == 6 and row.kind == "number":
         return [_triple(gui, row, title, first) for first in (0, 3)]
+    if row.length == 3:
+        return [_triple(gui, row, title, 0)]
     if row.length == 6 and row.kind == "boolean":
         return [_switch_of_axis(gui, row, title, i) for i in range(6)]
     if row.kind == "boolean":

@@ -14,6 +14,7 @@ from ur_admittance.page.drawn_arm import cylinder, wxyz
 from ur_admittance.page.gate import Clients
 from ur_admittance.page.loop_link import LoopLink
 from ur_admittance.params import Parameters
+from ur_admittance.params.parameters import Bounds
 
 Array = NDArray[np.float64]
 Shape = list[Any]  # [kind, size, position, wxyz] as the simulation tells it
@@ -24,6 +25,7 @@ SURFACE = (110, 140, 158)
 METRES_PER_NEWTON, METRES_PER_NM = 0.012, 0.12  # length of the arrows: 10 N are 12 cm, 1 Nm as well
 SMALLEST_FORCE, SMALLEST_TORQUE = 0.7, 0.15  # [N], [Nm] less is noise and not drawn
 PATH_S, PATH_HZ = 6.0, 15.0
+LEAP = 0.1  # [m] farther than a tool goes from one point of its path to the next
 COILS, COIL_POINTS = 9, 90
 SHORTEST_SPRING = 0.004  # [m]
 NEAR = 0.003  # [m] between tip and surface that still counts as touching: what is shown is a moment old
@@ -74,6 +76,8 @@ class Marks:
         self._spring.visible = stretched
         if time - self._last_point > 1.0 / PATH_HZ:
             self._last_point = time
+            if self._points and np.linalg.norm(p - self._points[-1]) > LEAP:
+                self._points.clear()  # another TCP
             self._points.append(p)
             if len(self._points) > 1:
                 line = np.array(self._points, np.float32)
@@ -84,7 +88,7 @@ class Marks:
         self._points.clear()
 
     def workspace(self, parameters: Parameters) -> None:
-        """The box as edges; a side without a bound is drawn one metre out."""
+        """The box that the TCP may not leave."""
         low, high = parameters.workspace.min, parameters.workspace.max
         if (low, high) == self._box_bounds:
             return
@@ -94,13 +98,7 @@ class Marks:
             self._box = None
         if low is None and high is None:
             return
-        a = np.array([-1.0 if v is None else v for v in low or (None,) * 3])
-        b = np.array([1.0 if v is None else v for v in high or (None,) * 3])
-        corners = np.array([[(a, b)[(i >> k) & 1][k] for k in range(3)] for i in range(8)])
-        edges = [(i, i ^ (1 << k)) for i in range(8) for k in range(3) if not i >> k & 1]
-        self._box = self._scene.add_line_segments(
-            "/workspace", corners[np.array(edges)].astype(np.float32), (200, 130, 40), thickness=0.004
-        )
+        self._box = self._scene.add_line_segments("/workspace", edges(low, high), (200, 130, 40), thickness=0.004)
 
     def environment(self, shapes: list[list[Any]]) -> None:
         """[kind, size, position, wxyz] of the things to touch."""
@@ -121,6 +119,15 @@ class Marks:
                 vertices, faces = cylinder(-half, half, size[0])
                 node = self._scene.add_mesh_simple(name, vertices.astype(np.float32), faces, color=SURFACE, **pose)
             self._surfaces.append(node)
+
+
+def edges(low: Bounds | None, high: Bounds | None) -> NDArray[np.float32]:
+    """Of a box, as line segments (12, 2, 3); a side without a bound is one metre out."""
+    a = np.array([-1.0 if v is None else v for v in low or (None,) * 3])
+    b = np.array([1.0 if v is None else v for v in high or (None,) * 3])
+    corners = np.array([[(a, b)[(i >> k) & 1][k] for k in range(3)] for i in range(8)], np.float32)
+    pairs = np.array([(i, i ^ (1 << k)) for i in range(8) for k in range(3) if not i >> k & 1])
+    return np.asarray(corners[pairs], np.float32)
 
 
 def _arrow(scene: Any, name: str, colour: tuple[int, int, int]) -> Any:

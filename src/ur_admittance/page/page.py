@@ -12,15 +12,19 @@ import numpy as np
 from ur_admittance.core.records import Status
 from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.page.drawn_arm import Arm, Shapes
+from ur_admittance.page.drawn_guides import DrawnLock, DrawnShapes
 from ur_admittance.page.file_tab import Folder
 from ur_admittance.page.gate import Address, Clients, Gate, listen, token_for
 from ur_admittance.page.hold_button import HoldButton
 from ur_admittance.page.input_panel import Panel
 from ur_admittance.page.knobs import Tuner
 from ur_admittance.page.loop_link import LoopLink, Seen
+from ur_admittance.page.margin_map import MarginMap
 from ur_admittance.page.marks import Handle, Marks, Touched
+from ur_admittance.page.near_limits import NearLimits
 from ur_admittance.page.readouts import Plots, absent_html, speed_limits, status_html
 from ur_admittance.page.viser_internals import document, guarded_server
+from ur_admittance.params.locks import pivot
 from ur_admittance.runtime.mailbox import Code
 
 FRAME_S = 1.0 / 30.0
@@ -67,6 +71,8 @@ class LivePage:
         scene.world_axes.visible = False
         scene.configure_default_lights(cast_shadow=self._shadows)
         self._marks = Marks(scene)
+        self._lock, self._limits = DrawnLock(scene), NearLimits(scene)
+        self._wells = DrawnShapes(scene, self.link, self.clients)
         self._shapes = Shapes(scene)
         self._touched = Touched(scene)
         self._handle = Handle(scene, self.link, self.clients)
@@ -77,6 +83,8 @@ class LivePage:
         plots = gui.add_panel()
         with plots.add_tab("Plots"):
             self._plots = Plots(gui)
+        with plots.add_tab("Margin"):
+            self._margin = MarginMap(gui)
         plots.dock_left()
         plots.set_width(PLOT_WIDTH)
 
@@ -109,14 +117,19 @@ class LivePage:
         stiff = max(seen.parameters.admittance.stiffness[:3]) > 0.0
         self._marks.update(command, stiff, now)
         self._marks.workspace(seen.parameters)
+        self._lock.update(command, seen.parameters)
+        self._wells.update(seen.parameters)
+        self._limits.update(command, seen.parameters)
+        self._margin.update(command, seen.parameters, now)
         self._shapes.build(model, seen.parameters)
         self._shapes.capsules_shown = self._panel.show_capsules
         self._shapes.update(command)
-        p_tcp, R_tcp = np.array(command["p_tcp"]), np.array(command["R_tcp"])
+        R_tcp = np.array(command["R_tcp"])
+        p_tcp = np.array(command["p_tcp"]) - R_tcp @ pivot(seen.parameters)
         self._handle.update(p_tcp, R_tcp, now, self._simulated)
         self._touched.update(p_tcp, R_tcp, np.array(command["wrench_tcp"][:3]))
         self._panel.show(seen.parameters)
-        self._panel.views.p_tcp = p_tcp
+        self._panel.views.p_tcp = self._panel.guide.p_tcp = p_tcp
         self._panel.start.see(record["sample"]["q"])
         timing = (seen.worst_period, seen.worst_latency)
         self._plots.add(now, record, timing, speed_limits(model, seen.parameters))
@@ -125,7 +138,8 @@ class LivePage:
             self._hold_button.show(seen)
             recording = self.folder.recording.name if self.folder.recording else ""
             panel = self._panel
-            panel.status.content = status_html(seen, recording, self._restless, panel.motion, panel.unlocked)
+            at_edge = self._margin.warning
+            panel.status.content = status_html(seen, recording, self._restless, panel.motion, panel.unlocked, at_edge)
             locked = command["hindrance"] == Status.PROTECTIVE_STOP
             self._panel.offer_unlock(bool(locked) and not self._simulated)
         if now - self._scene_at > SCENE_S and (self._scene_thread is None or not self._scene_thread.is_alive()):

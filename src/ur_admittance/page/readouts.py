@@ -169,9 +169,15 @@ def speed_limits(model: RobotModel, parameters: Parameters) -> Array:
 
 
 def status_html(
-    seen: Seen, recording: str = "", restless: bool = False, motion: str = "", unlocked: bool = False
+    seen: Seen,
+    recording: str = "",
+    restless: bool = False,
+    motion: str = "",
+    unlocked: bool = False,
+    at_edge: str = "",
 ) -> str:
-    """motion: what the arm does without a push (params/own_motion.py). unlocked: the robot, by somebody on the page."""
+    """motion: what the arm does without a push (params/own_motion.py). unlocked: the robot, by somebody on the page.
+    at_edge: HTML about a contact that is near its limit."""
     command, reason = seen.record["command"], seen.reason
     mode, leader = Mode(int(command["mode"])), Leader(int(seen.record["loop"]["leader"]))
     first = WORDS[mode] if mode != Mode.FAULT else reason[:1].upper() + reason[1:]
@@ -189,6 +195,8 @@ def status_html(
     if restless and mode == Mode.ACTIVE and not held:
         second = RESTLESS
     alarm = f'<div style="font-size:0.86em;color:#c92a2a">{escape(seen.warning)}</div>' if seen.warning else ""
+    if at_edge and mode == Mode.ACTIVE:
+        alarm += f'<div style="font-size:0.86em">{at_edge}</div>'
     dot = '<span style="color:#c92a2a">● recording</span> ' if recording else ""
     colour = HELD_COLOUR if held else COLOURS[mode]
     return (

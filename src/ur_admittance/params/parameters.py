@@ -105,6 +105,7 @@ def check_relations(p: Schema) -> None:
     if not ENABLING.fullmatch(p.guiding.source):
         known = "software, digital:0 to 7, configurable:0 to 7, tool:0 or 1, bool:/TOPIC or joy:/TOPIC:BUTTON"
         raise refuse("guiding.source", p.guiding.source, f"must be {known}")
+    _check_lock(p)
     _check_tool(p)
     _check_source(p)
     _check_vibration(p)
@@ -112,6 +113,26 @@ def check_relations(p: Schema) -> None:
     for name in p.joints:
         if p.joints.count(name) > 1:
             raise refuse("joints", p.joints, f"must be six different names; {name} appears twice")
+
+
+def _check_lock(p: Schema) -> None:
+    """A lock must not turn a force that presses on something."""
+    _check_size("guiding.pivot", p.guiding.pivot, (LARGEST_OFFSET, LARGEST_OFFSET))
+    presses = any(p.admittance.force_axes) or any(p.admittance.desired_wrench)
+    _check_order("guiding.box_min", p.guiding.box_min, "guiding.box_max", p.guiding.box_max)
+    apart = 2.0 * p.guiding.notch_radius  # nearer ones would pull at the same time: more force than is said
+    for i, one in enumerate(notches(p), 1):
+        for k, other in enumerate(notches(p)[i:], i + 1):
+            if one is not None and other is not None and math.dist(one, other) < apart:
+                must = f"must be at least {apart:g} m from guiding.notch_{i} (twice guiding.notch_radius)"
+                raise refuse(f"guiding.notch_{k}", other, must)
+    if presses and p.guiding.lock in ("plane", "line") and p.guiding.lock_frame != p.control_frame:
+        must = f"must be {p.control_frame} as control_frame while an axis is under force control"
+        raise refuse("guiding.lock_frame", p.guiding.lock_frame, must)
+
+
+def notches(p: Schema) -> tuple[tuple[float, ...] | None, ...]:
+    return p.guiding.notch_1, p.guiding.notch_2, p.guiding.notch_3, p.guiding.notch_4
 
 
 def _check_tool(p: Schema) -> None:

@@ -14,8 +14,8 @@ from ur_admittance.model import RobotModel, robot_model
 from ur_admittance.model.arm_model import Capsule
 from ur_admittance.model.arm_table import MODEL_NAMES, nearest_model
 from ur_admittance.model.frames import Array, Pose, rotation_from_rpy
-from ur_admittance.params import sentences
-from ur_admittance.params.parameters import Parameters, at_probe, enabling_input, folded
+from ur_admittance.params import locks, sentences
+from ur_admittance.params.parameters import Parameters, at_probe, enabling_input, folded, notches
 from ur_admittance.params.schema import Group
 
 NO_FILTER_HZ = 1e9  # a cutoff at which the new sample has weight 1 at any loop rate, and still a finite number
@@ -108,7 +108,7 @@ def _given_or(values: tuple[float | None, ...] | None, default: Array) -> Array:
 
 def _arm(record: np.void, p: Parameters, model: RobotModel) -> None:
     """T_base_tcp = X0 Rz(q0) ... X5 Rz(q5) (X6 T_flange_tcp)."""
-    T_flange_tcp = Pose(rotation_from_rpy(p.tool.tcp[3:]), np.array(p.tool.tcp[:3]))
+    T_flange_tcp = locks.tip(p)
     X6 = Pose(model.chain_rotation[6], model.chain_position[6]) @ T_flange_tcp
     record["chain_rotation"] = np.concatenate([model.chain_rotation[:6], [X6.rotation]])
     record["chain_position"] = np.concatenate([model.chain_position[:6], [X6.position]])
@@ -153,17 +153,28 @@ def _wrench(record: np.void, p: Parameters) -> None:
 
 def _law(record: np.void, p: Parameters) -> None:
     law = p.admittance
-    record["control_frame"] = Frame[p.control_frame.upper()]
+    record["control_frame"] = Frame[locks.control_frame(p).upper()]
     record["R_base_task"] = rotation_from_rpy(p.task_rotation)
     record["integrator"] = Integrator[law.integrator.upper()]
     record["mass"] = internal_mass(p)
     record["damping"] = law.effective_damping
-    record["enabled"] = law.enabled_axes
+    record["enabled"] = locks.yielding(p)
     record["engagement_time"] = law.stiffness_engagement_time
     _copy(record, law, "stiffness", "force_axes", "desired_wrench", "desired_wrench_rate", "bias_time", "bias_limit")
     _copy(record, law, "drift_reset_threshold", "travel_damping", "travel_speed")
+    _wells(record["wells"], p)
     record["tracking_gain"] = p.tracking.velocity_gain
     record["keep_line"] = p.reference.at_singularity == "stop"
+
+
+def _wells(record: Any, p: Parameters) -> None:
+    for i, place in enumerate(notches(p)):
+        record["place"][i] = np.inf if place is None else place
+    guiding = p.guiding
+    record["force"], record["radius"] = guiding.notch_force, guiding.notch_radius
+    record["box_min"] = _given_or(guiding.box_min, np.full(3, -np.inf))
+    record["box_max"] = _given_or(guiding.box_max, np.full(3, np.inf))
+    record["box_stiffness"], record["box_force"] = guiding.box_stiffness, guiding.box_force
 
 
 def following_time(p: Parameters) -> float:

@@ -30,6 +30,8 @@ def _nan_is_unset(value: Any) -> Any:
 
 Number = Annotated[float, Strict(), AllowInfNan(False), Ge(-LARGEST), Le(LARGEST)]
 Positive = Annotated[float, Strict(), AllowInfNan(False), Gt(0), Le(LARGEST)]
+Touch = Annotated[float, Strict(), AllowInfNan(False), Ge(0), Le(40)]  # [N] that a hand overcomes without effort
+Snap = Annotated[float, Strict(), AllowInfNan(False), Ge(0.002), Le(0.1)]  # [m]
 NotNegative = Annotated[float, Strict(), AllowInfNan(False), Ge(0), Le(LARGEST)]
 # Of the law [kg, kg m2]: lighter, the noise of a sensor (0.1 N over one tick of 2 ms) already makes 0.2 m/s
 Mass = Annotated[float, Strict(), AllowInfNan(False), Ge(1e-3), Le(LARGEST)]
@@ -265,7 +267,7 @@ class Safety(Group):
 
 
 class Guiding(Group):
-    """Hold-to-run: an active arm yields and follows references only while somebody holds an enabling signal."""
+    """A hand on the tool: hold-to-run (the arm moves only while an enabling signal is held), and what it may move."""
 
     enable: Literal["none", "required", "real_arms"] = parameter(
         "none", "-", "whether the enabling signal must be held; real_arms: required, but not in a simulation"
@@ -278,6 +280,31 @@ class Guiding(Group):
     # A page renews its signal every 50 ms, and radio pauses of 100 ms are common. Only a sender that has died is
     # noticed so late (at 250 mm/s after 50 mm); one that lets go says so.
     timeout: Moment = parameter(0.2, "s", "age at which the enabling signal counts as released")
+    lock: Literal["none", "translation", "rotation", "plane", "line", "point"] = parameter(
+        "none",
+        "-",
+        "what a hand can still do: translation: shift, not turn; rotation: turn about the TCP; plane: shift in it and "
+        "turn about its normal; line: shift along it; point: turn about pivot",
+    )
+    lock_frame: Literal["base", "tcp", "task"] = parameter(
+        "tcp", "-", "axes of a plane or a line; tcp: of the tool as it is held, task: of task_rotation"
+    )
+    lock_axis: Literal["x", "y", "z"] = parameter("z", "-", "of them, the normal of a plane, the direction of a line")
+    pivot: Three[Number] = parameter(
+        (0.0,) * 3, "m", "point that stays with lock = point, seen from the TCP in its axes; poses are of it then"
+    )
+    notch_1: Three[Number] | None = parameter(None, "m", "place of the TCP that a hand feels it snap to; unset: none")
+    notch_2: Three[Number] | None = parameter(None, "m", "another one")
+    notch_3: Three[Number] | None = parameter(None, "m", "another one")
+    notch_4: Three[Number] | None = parameter(None, "m", "another one")
+    notch_force: Touch = parameter(6.0, "N", "largest force of a notch")
+    notch_radius: Snap = parameter(0.015, "m", "distance from which a notch pulls")
+    box_min: Three[OrUnset[Number]] | None = parameter(
+        None, "m", "lower corner of a soft box: beyond it a hand is pushed back; unset or .nan: no wall"
+    )
+    box_max: Three[OrUnset[Number]] | None = parameter(None, "m", "its upper corner; unset or .nan: no wall")
+    box_stiffness: Positive = parameter(400.0, "N/m", "of the walls of the soft box")
+    box_force: Touch = parameter(15.0, "N", "with which they push back at most")
 
 
 class Sensor(Group):

@@ -20,7 +20,8 @@ TRIES = 50  # until two bounds fit together
 # A campaign leaves alone what is refused while active, what its checks stand on, and what keeps noise off the arm.
 LEFT_ALONE = (
     *COMMANDS, *FIXED_WHILE_ACTIVE, *FELT_THROUGH, "workspace.", "collision.", "joint_limits.position", "safety.",
-    "sensor.", "admittance.force_axes", "admittance.min_motion", "admittance.filter", "dynamic_parameters",
+    "sensor.", "guiding.lock", "guiding.pivot", "guiding.notch", "guiding.box",
+    "admittance.force_axes", "admittance.min_motion", "admittance.filter", "dynamic_parameters",
 )  # fmt: skip
 
 
@@ -135,6 +136,17 @@ DRAWS: dict[str, Draw] = {
     "safety.steady_force_time": _number(1.0, 10.0),
     "guiding.enable": _pick("none", "real_arms"),  # required: holds the arm, which is what it is for
     "guiding.timeout": _number(0.05, 0.5),
+    "guiding.lock": _pick("none", "translation", "rotation", "plane", "line", "point"),
+    "guiding.lock_frame": _pick("base", "tcp", "task"),
+    "guiding.lock_axis": _pick("x", "y", "z"),
+    "guiding.pivot": _vector(0.15),
+    **{f"guiding.notch_{i}": lambda rng: rng.uniform([0.3, -0.1, 0.2], [0.6, 0.3, 0.5]).tolist() for i in range(1, 5)},
+    "guiding.notch_force": _number(1.0, 20.0, zero=0.2),
+    "guiding.notch_radius": _number(0.005, 0.1),
+    "guiding.box_min": lambda rng: rng.uniform(-1.0, 0.5, 3).tolist(),
+    "guiding.box_max": lambda rng: rng.uniform(-0.3, 1.0, 3).tolist(),
+    "guiding.box_stiffness": _number(50.0, 2000.0),
+    "guiding.box_force": _number(1.0, 40.0, zero=0.2),
     "sensor.sign": _pick(1.0, -1.0),
     "sensor.bias": lambda rng: [*rng.uniform(-10.0, 10.0, 3), *rng.uniform(-1.0, 1.0, 3)],
     "sensor.rotation": _vector(3.0),

@@ -21,6 +21,7 @@ from ur_admittance.core.law.control_axes import NORMAL, control_axes
 from ur_admittance.core.law.force_axes import limit_approach, update_bias
 from ur_admittance.core.law.ramps import carried_force, keep_realised
 from ur_admittance.core.law.variable import damping_factor
+from ur_admittance.core.law.wells import AT_PLACE, feel_shapes
 from ur_admittance.core.spatial import (
     clip,
     copy_matrix,
@@ -93,6 +94,8 @@ def law_twist(p, s, c, velocity, desired, dt, law):
         s.recovered = 0
     lightness = damping_factor(p, s, c.p_tcp, c.wrench_tcp, dt)
 
+    root, well = feel_shapes(p, s), vec6()
+    rotate_back(R, s.well, well[:3])
     mean = vec6()  # rate of x over the step
     for i in range(6):
         mean[i] = 0.0
@@ -103,9 +106,13 @@ def law_twist(p, s, c, velocity, desired, dt, law):
             x_next[i] = x[i] + mean[i] * dt
             s.carried[i] = 0.0
             continue
+        if i < 3 and p.force_axes[i] == 0.0:
+            d = max(d, root * math.sqrt(s.mass[i]))
+        else:
+            well[i] = 0.0
         c.damping[i] = s.damped[i] = d
         s.obeyed[i] = 1.0
-        f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i]
+        f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i] + well[i]
         f += carried_force(s, i, f - d * v[i] - s.stiffness[i] * x[i])
         m = s.mass[i] * heavier(s.contact.oscillation, i)
         x_next[i], v_next[i] = step(p.integrator, x[i], v[i], m, d, s.stiffness[i], f, dt)
@@ -278,7 +285,9 @@ def carry(s, twist):
 def hold_when_quiet(p, s, R, silent, desired, measured, dt):
     """Drift reset: no wrench and hardly any motion for a while -> rates of free axes := 0, reference := measured."""
     v, shift = vec6(), vec6()
-    moving = False
+    moving = norm(s.well) > AT_PLACE
+    if not silent:
+        s.guided = 1.0
     for a in range(0, 6, 3):
         rotate_back(R, s.rate[a : a + 3], v[a : a + 3])
     for i in range(6):
@@ -292,6 +301,7 @@ def hold_when_quiet(p, s, R, silent, desired, measured, dt):
     s.quiet_time += dt
     if s.quiet_time < QUIET:
         return
+    s.guided = 0.0
     error, turned = vec6(), vec3()
     pose_error(s, measured, error)
     for a in range(0, 6, 3):
