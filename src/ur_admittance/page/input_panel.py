@@ -192,9 +192,9 @@ class Views:
         )
         row.on_click(lambda event: self._look(event.client, event.target.value))
 
-    def show(self, model: RobotModel) -> None:
-        """Another arm: everybody sees it whole, also those who come later."""
-        self._scale = size(model) / DRAWN_FOR
+    def show(self, model: RobotModel, farther: float = 1.0) -> None:
+        """Another arm: everybody sees it whole, also those who come later. farther: from several of them."""
+        self._scale = farther * size(model) / DRAWN_FOR
         initial = self._server.initial_camera
         initial.position, initial.look_at = self._place(START)
         for client in self._server.get_clients().values():
