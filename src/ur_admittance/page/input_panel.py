@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.model import RobotModel
+from ur_admittance.page.compare import CompareTab
 from ur_admittance.page.feel import FeelTab
 from ur_admittance.page.file_tab import FilesTab, Folder
 from ur_admittance.page.knobs import Tuner, build, table_knobs, workspace_knobs
@@ -81,13 +82,15 @@ class Panel:
         with tabs.add_tab("Feel"):
             self._feel = FeelTab(gui, tuner, self._towards_home)
             self._simulated_only += self._feel.pushes
+        with tabs.add_tab("A or B"):
+            CompareTab(gui, tuner, folder, lambda: files.refresh())
         with tabs.add_tab("Surroundings"):
             self.surroundings = SurroundingsTab(gui, tuner)
             self._simulated_only += self.surroundings.inputs
         with tabs.add_tab("Parameters"):
             self._everything(gui)
         with tabs.add_tab("Files"):
-            FilesTab(gui, tuner, folder)
+            files = FilesTab(gui, tuner, folder)
 
     def show(self, parameters: Parameters) -> None:
         """Show in every input what the controller uses."""
