@@ -1,4 +1,4 @@
-"""Tuning by feel, with people who do not exist: python -m benchmarks.by_feel [--people 20] [--rounds 8]
+"""Tuning by feel, with people who do not exist: python -m benchmarks.by_feel [--people 20] [--rounds 6]
 
 Every setting that can be offered is guided with on the simulated arm, with a loose and a firm hand: slowly aside,
 then to and fro. A person likes a certain force in each of the two, their own, and likes a setting the less the more
@@ -22,8 +22,8 @@ from ur_admittance.analysis.by_feel import ByFeel, is_safe, scaled
 GRAB_S, MOVE_S, SHAKE_S = 0.1, 1.6, 2.0  # [s] begin, led aside, then to and fro
 ASIDE, AMPLITUDE, SHAKES_HZ = 0.16, 0.02, 1.5  # [m], [m], [Hz]: both below the speed limit of the preset
 HANDS = ((300.0, 15.0), (800.0, 30.0))  # [N/m, Ns/m] a loose and a firm one
-# Between two forces a quarter of an octave apart (19 %), 3 of 4 answers are right at an error of 0.14: one sees 10 %
-# between two weights in the hand [Jones1989], and less when they are felt after each other, in motion.
+# Between two forces a quarter of an octave apart (19 %), 3 of 4 answers are right at an error of 0.14. Side by side a
+# hand tells forces apart that differ by 7 % (L. A. Jones, Perception 18, 1989); here they follow each other, in motion.
 ERROR, NOTICED = (0.05, 0.15), 0.15
 SPREAD = 0.9  # [octaves] of what people like
 FINE = np.linspace(-by_feel.RANGE, by_feel.RANGE, 9)
