@@ -31,18 +31,24 @@ class Start:
 
 @dataclass(frozen=True)
 class Served:
-    """Where the page is, and what it keeps."""
+    """Where the page is."""
 
     host: Annotated[str, typer.Option(help="Address to listen on; other computers need a token.")] = "127.0.0.1"
     port: Annotated[int | None, within("--port", bounds=PORTS, help="Default: the first free from 8080 on.")] = None
     token: Annotated[str | None, typer.Option(help="For other addresses; default: generated and printed.")] = None
+
+
+@dataclass(frozen=True)
+class Kept(Served):
+    """Where the page is, and what it keeps."""
+
     folder: Annotated[Path, typer.Option(help="Where presets and recordings are kept.")] = OWN_FOLDER
 
 
 @shared_options
 def demo(
     start: Start,
-    served: Served,
+    served: Kept,
     name: Annotated[str, typer.Option(help="Name of this controller, to run several.")] = "demo",
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
     duration: DurationOption = None,

@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ur_admittance.cli.console import console
-from ur_admittance.cli.options import OverwriteOption, assignments, beside, check_output
+from ur_admittance.cli.demo import Served
+from ur_admittance.cli.options import OverwriteOption, assignments, beside, check_output, shared_options
+from ur_admittance.errors import LogError
 from ur_admittance.outputs import PICTURES, TABLES
 
 if TYPE_CHECKING:
     from ur_admittance.recording.log import Log
 
+MOST_SHOWN = 2
 FileArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Recording (.mcap).")]
 
 
@@ -108,3 +111,32 @@ def why(file: FileArgument) -> None:
     from ur_admittance.recording.why import why as story
 
     typer.echo(story(read_log(file)))
+
+
+@shared_options
+def show(
+    files: Annotated[list[Path], typer.Argument(metavar="FILES", help="Recording (.mcap), or two to compare.")],
+    served: Served,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+    shadows: Annotated[bool, typer.Option(help="Draw shadows; use --no-shadows without a graphics card.")] = True,
+) -> None:
+    """Play a recording in the browser: the arm moves as it did, with its curves and what happened beside it.
+
+    Two are shown side by side, each from its first cycle on. Ctrl-C ends it."""
+    import contextlib
+    import io
+    import threading
+    import webbrowser
+
+    from ur_admittance.page.playback import RecordingPage
+    from ur_admittance.recording.log import read_log
+
+    if len(files) > MOST_SHOWN:
+        raise LogError(f"{len(files)} recordings: at most {MOST_SHOWN} can be shown side by side; `plot` takes four.")
+    with contextlib.redirect_stdout(io.StringIO()):  # viser introduces itself
+        page = RecordingPage([read_log(file) for file in files], served.host, served.port, served.token, shadows)
+    typer.echo(page.address.sentence)
+    if browser:
+        webbrowser.open(page.address.url)
+    with contextlib.redirect_stdout(io.StringIO()):
+        page.run(threading.Event())

@@ -53,13 +53,14 @@ class Folder:
         own = sorted(path.stem for path in (self.root / "presets").glob("*.yaml") if NAME.fullmatch(path.stem))
         return [*PRESETS, *(name for name in own if name not in PRESETS)]
 
-    def save_preset(self, name: str, parameters: Parameters) -> Path:
+    def save_preset(self, name: str, parameters: Parameters, story: str = "") -> Path:
+        """story: how it came about, as comments at its head."""
         if name in PRESETS:
             raise UrAdmittanceError(f"{name} is a preset of the package; choose another name")
         path = self._place("presets", name, ".yaml")
         if path.exists():
             raise UrAdmittanceError(f"preset {name} exists already; choose another name, nothing was overwritten")
-        save_parameters(parameters, path)
+        save_parameters(parameters, path, story=story)
         return path
 
     def preset_changes(self, name: str) -> dict[str, Any]:
@@ -156,6 +157,10 @@ class FilesTab:
         )
         tuner.on_click(self._record_button, lambda client, _: tuner.safely(client, "Recording", self._record))
 
+    def refresh(self) -> None:
+        """There is another preset."""
+        self._presets.options = tuple(self._folder.presets())
+
     def _load(self, client: Any) -> str:
         changes = self._folder.preset_changes(self._presets.value)
         self._tuner.change_if_agreed(client, changes, self._tuner.tell(client, "Preset", also_good=True))
@@ -179,7 +184,7 @@ class FilesTab:
 
     def _save(self) -> str:
         path = self._folder.save_preset(self._name.value, self._current())
-        self._presets.options = tuple(self._folder.presets())
+        self.refresh()
         return f"saved to {path}"
 
     def _record(self) -> str:

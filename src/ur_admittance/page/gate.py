@@ -10,7 +10,7 @@ and then from memory. No path of a request ever reaches the file system.
     /         the page
     /pulse    whether the control loop lives, for the watch over the connection
     /stop     stops the arm; only with a header that no foreign page can send (X-Stop)
-    /hold     the enabling button is held, or let go (X-Hold; hold_button.py)
+    /hold     the enabling button is held, or let go (X-Hold; hold_button.py); of a recording: go to this time [s]
 """
 
 import contextlib

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ur_admittance.model import RobotModel
+from ur_admittance.page.compare import CompareTab
 from ur_admittance.page.feel import FeelTab
 from ur_admittance.page.file_tab import FilesTab, Folder
 from ur_admittance.page.guide_tab import GuideTab
@@ -86,13 +87,15 @@ class Panel:
             self._simulated_only += self._feel.pushes
         with tabs.add_tab("Guide"):
             self.guide = GuideTab(gui, tuner)
+        with tabs.add_tab("A or B"):
+            CompareTab(gui, tuner, folder, lambda: files.refresh())
         with tabs.add_tab("Surroundings"):
             self.surroundings = SurroundingsTab(gui, tuner)
             self._simulated_only += self.surroundings.inputs
         with tabs.add_tab("Parameters"):
             self._everything(gui)
         with tabs.add_tab("Files"):
-            FilesTab(gui, tuner, folder)
+            files = FilesTab(gui, tuner, folder)
 
     def show(self, parameters: Parameters) -> None:
         """Show in every input what the controller uses."""
@@ -198,9 +201,9 @@ class Views:
         )
         row.on_click(lambda event: self._look(event.client, event.target.value))
 
-    def show(self, model: RobotModel) -> None:
-        """Another arm: everybody sees it whole, also those who come later."""
-        self._scale = size(model) / DRAWN_FOR
+    def show(self, model: RobotModel, farther: float = 1.0) -> None:
+        """Another arm: everybody sees it whole, also those who come later. farther: from several of them."""
+        self._scale = farther * size(model) / DRAWN_FOR
         initial = self._server.initial_camera
         initial.position, initial.look_at = self._place(START)
         for client in self._server.get_clients().values():

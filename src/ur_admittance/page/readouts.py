@@ -20,6 +20,8 @@ from ur_admittance.page.loop_link import Seen
 from ur_admittance.params import Parameters
 
 Array = NDArray[np.float64]
+Series = tuple[Any, ...]  # label and colour; lengths of dash and gap [px] of a dashed one
+Span = tuple[float, float]
 
 WINDOWS = {"5": 5.0, "10": 10.0, "30": 30.0, "60": 60.0}  # [s]
 FIRST_WINDOW = "10"
@@ -30,6 +32,7 @@ AXES = tuple(zip(("x forward", "y left", "z up"), AXIS_COLOURS, strict=True))
 JOINTS = tuple(zip(("base", "shoulder", "elbow", "wrist 1", "wrist 2", "wrist 3"), JOINT_COLOURS, strict=True))
 TIMING = (("period", "#495057"), ("computing", "#e8590c"))
 HEIGHT = 150  # [px]
+NOW = "time [s], 0 is now"
 SMALL = "10px system-ui, sans-serif"
 COLOURS = {Mode.ACTIVE: "#2f9e44", Mode.INACTIVE: "#868e96", Mode.STOPPING: "#f08c00", Mode.FAULT: "#c92a2a"}
 WORDS = {
@@ -67,13 +70,14 @@ class Plots:
         )
         self._window = gui.add_button_group("Window [s]", tuple(WINDOWS), hint="How far back the curves go.")
         self._span = WINDOWS[FIRST_WINDOW]
+        now = (-self._span, 0.0)
         self._curves = {
-            "force": _Curve(gui, "Force on the tool [N]", AXES, (-8.0, 8.0)),
-            "torque": _Curve(gui, "Torque on the tool [Nm]", AXES, (-1.0, 1.0)),
-            "speed": _Curve(gui, "Speed of the tool [cm/s]", AXES, (-8.0, 8.0)),
-            "offset": _Curve(gui, "Stretch of the spring [cm]", AXES, (-2.0, 2.0)),
-            "joints": _Curve(gui, "Joint speeds [% of their limits]", JOINTS, (-20.0, 20.0)),
-            "timing": _Curve(gui, "Control loop, worst of each frame [ms]", TIMING, (0.0, 4.0)),
+            "force": Curve(gui, "Force on the tool [N]", AXES, (-8.0, 8.0), now),
+            "torque": Curve(gui, "Torque on the tool [Nm]", AXES, (-1.0, 1.0), now),
+            "speed": Curve(gui, "Speed of the tool [cm/s]", AXES, (-8.0, 8.0), now),
+            "offset": Curve(gui, "Stretch of the spring [cm]", AXES, (-2.0, 2.0), now),
+            "joints": Curve(gui, "Joint speeds [% of their limits]", JOINTS, (-20.0, 20.0), now),
+            "timing": Curve(gui, "Control loop, worst of each frame [ms]", TIMING, (0.0, 4.0), now),
         }
         self._rows: deque[Array] = deque(maxlen=int(LONGEST_S * SAMPLE_HZ))
         self._last_sample = self._last_draw = -1e9
@@ -105,7 +109,7 @@ class Plots:
         """Another window; also of curves that are paused."""
         self._span = span
         for curve in self._curves.values():
-            curve.show(span)
+            curve.show(-span, 0.0)
         if len(self._rows) > 1:
             self._draw()
 
@@ -115,50 +119,60 @@ class Plots:
         first = int(np.searchsorted(t, -self._span))
         t, column = t[first:], 1
         for curve in self._curves.values():
-            curve.draw(t, table[first:, column : column + curve.count])
+            values = table[first:, column : column + curve.count]
+            curve.draw(t, values)
+            curve.tell(values[-1])
             column += curve.count
 
 
-class _Curve:
-    def __init__(self, gui: Any, title: str, series: tuple[tuple[str, str], ...], span: tuple[float, float]) -> None:
-        """span: the least that is shown; more if the curves need it."""
-        self.count, self._title, self._series = len(series), title, series
-        low, high = ({"pad": 0.1, "soft": bound, "mode": 1} for bound in span)
+class Curve:
+    """One plot with the present values over it."""
+
+    def __init__(
+        self, gui: Any, title: str, series: tuple[Series, ...], least: tuple[float, float], x: Span, label: str = NOW
+    ) -> None:
+        """least: the least that is shown; more if the curves need it. x: from where to where, and how it is called."""
+        self.count, self._title, self._series, self._x = len(series), title, series, x
+        low, high = ({"pad": 0.1, "soft": bound, "mode": 1} for bound in least)
         self._y = {"range": {"min": low, "max": high}}
-        first = WINDOWS[FIRST_WINDOW]
         self._heading = gui.add_html(self._words(np.zeros(self.count)))
         small = {"font": SMALL, "labelFont": SMALL}
+        styles = ({"label": name, "stroke": colour, "width": 1.6, "dash": list(dash)} for name, colour, *dash in series)
         self.handle = gui.add_uplot(
-            (np.array([-first, 0.0]), *(np.zeros(2) for _ in series)),
-            ({"label": "s"}, *({"label": label, "stroke": colour, "width": 1.6} for label, colour in series)),
-            scales=self._scales(first),
-            axes=({"size": 26, "label": "time [s], 0 is now", "labelSize": 14, **small}, {"size": 44, **small}),
+            (np.array(x), *(np.zeros(2) for _ in series)),
+            ({"label": "s"}, *styles),
+            scales=self._scales(),
+            axes=({"size": 26, "label": label, "labelSize": 14, **small}, {"size": 44, **small}),
             legend={"show": True},  # the values at the pointer (addition.html)
             height=HEIGHT,
             padding=(6, 12, 0, 0),
         )
 
-    def show(self, span: float) -> None:
-        self.handle.scales = self._scales(span)
+    def show(self, first: float, last: float) -> None:
+        if self._x != (first, last):
+            self._x = first, last
+            self.handle.scales = self._scales()
 
     def draw(self, t: Array, values: Array) -> None:
         self.handle.data = (t, *(np.ascontiguousarray(column) for column in values.T))
-        self._heading.content = self._words(values[-1])
 
-    def _scales(self, span: float) -> dict[str, Any]:
-        return {"x": {"time": False, "range": (-span, 0.0)}, "y": self._y}
+    def tell(self, values: Array) -> None:
+        """The present ones."""
+        self._heading.content = self._words(values)
+
+    def _scales(self) -> dict[str, Any]:
+        return {"x": {"time": False, "range": self._x}, "y": self._y}
 
     def _words(self, now: Array) -> str:
         """Title and legend, with the present values (+ 0.0: never "-0.0")."""
-        values = " ".join(  # the spaces are where a line may break
-            f'<span style="color:{colour};white-space:nowrap;margin-right:.9em">{label} '
-            f"<b>{round(value, 1) + 0.0:.1f}</b></span>"
-            for (label, colour), value in zip(self._series, now.tolist(), strict=True)
-        )
-        return (
-            f'<div style="margin:8px 10px -6px;font-size:.8em"><b>{self._title}</b>'
-            f'<div style="font-variant-numeric:tabular-nums">{values}</div></div>'
-        )
+        rows = {False: "", True: ""}  # of the solid curves, of the dashed ones; the spaces are where a line may break
+        for (label, colour, *dash), value in zip(self._series, now.tolist(), strict=True):
+            rows[bool(dash)] += (
+                f'<span style="color:{colour};white-space:nowrap;margin-right:.9em">{label} '
+                f"<b>{round(value, 1) + 0.0:.1f}</b></span> "
+            )
+        lines = "".join(f'<div style="font-variant-numeric:tabular-nums">{row}</div>' for row in rows.values() if row)
+        return f'<div style="margin:8px 10px -6px;font-size:.8em"><b>{self._title}</b>{lines}</div>'
 
 
 def speed_limits(model: RobotModel, parameters: Parameters) -> Array:

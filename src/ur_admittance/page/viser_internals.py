@@ -72,15 +72,17 @@ def check() -> None:
             raise changed("viser", f"{part} in client/src/{name}")
 
 
-def document() -> bytes:
+def document(recording: bool = False) -> bytes:
     """viser's page with what this one adds (addition.html): a stop button over everything, the stop key everywhere, a
-    watch over the connection, a title."""
+    watch over the connection, a title. recording: there is no arm to stop."""
     path = Path(viser.__file__).parent / CLIENT
     text = path.read_text(encoding="utf-8") if path.is_file() else ""
     head, end, rest = text.partition("</head>")
     if not end:
         raise changed("viser", CLIENT)
     addition = Path(__file__).with_name("addition.html").read_text(encoding="utf-8")
+    if recording:
+        head += "<script>document.documentElement.dataset.recording = ''</script>"
     return (head + addition + end + rest).encode()
 
 

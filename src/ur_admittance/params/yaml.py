@@ -286,9 +286,11 @@ def dump_parameters(parameters: Parameters, node: str = EVERY_NODE, names: Colle
     return stream.getvalue()
 
 
-def save_parameters(parameters: Parameters, path: str | Path, node: str = EVERY_NODE) -> None:
+def save_parameters(parameters: Parameters, path: str | Path, node: str = EVERY_NODE, story: str = "") -> None:
+    """story: comments at its head."""
     try:
         with at_once(Path(path)) as file:
+            file.writelines(f"# {line}\n" for line in story.splitlines())
             file.write(dump_parameters(parameters, node))
     except OSError as error:
         raise ParameterError(f"{path}: cannot be written ({error.strerror})") from None

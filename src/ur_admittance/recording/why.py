@@ -21,26 +21,33 @@ def why(log: Log) -> str:
     """The story of a recording: each change of mode with its reason, the faults with what led to them, how it ended."""
     if len(log.ticks) == 0:
         return f"The recording contains no cycles. {log.lacks or 'The controller never ran.'}"
-    seconds, command = log.seconds, log.ticks["command"]
     lines = [_overview(log)]
-    mode = np.asarray(command["mode"])
-    status = np.asarray(command["status"])
-    told = np.diff(mode).astype(bool) | (np.diff(status).astype(bool) & np.isin(mode[1:], TOLD))
-    changes = [0, *(np.flatnonzero(told) + 1).tolist()]
-    by_itself = _by_itself(log)
-    for i in sorted({*changes, *by_itself}):
-        if i in changes:
-            lines.append(f"{seconds[i]:9.3f} s  {_mode_words(log, i)}")
-        if i in changes and mode[i] == Mode.ACTIVE and status[i] in HELD:
-            lines += [f"             {line}" for line in _stop(log, i)]
-        if mode[i] == Mode.FAULT and (i == 0 or mode[i - 1] != Mode.FAULT):
-            lines += [f"             {line}" for line in _before_fault(log, i)]
-        if i in by_itself:
-            lines.append(f"{seconds[i]:9.3f} s  {by_itself[i]}")
+    for i, (words, *details) in told(log):
+        lines += [f"{log.seconds[i]:9.3f} s  {words}", *(f"             {line}" for line in details)]
     lines += _slowed_down(log)
     lines += _late(log)
     lines.append(_ending(log))
     return "\n".join(lines)
+
+
+def told(log: Log) -> list[tuple[int, list[str]]]:
+    """What changed: the cycle, and one line about it with lines of details, in order."""
+    mode, status = np.asarray(log.ticks["command"]["mode"]), np.asarray(log.ticks["command"]["status"])
+    changed = np.diff(mode).astype(bool) | (np.diff(status).astype(bool) & np.isin(mode[1:], TOLD))
+    changes = [0, *(np.flatnonzero(changed) + 1).tolist()]
+    by_itself = _by_itself(log)
+    found = []
+    for i in sorted({*changes, *by_itself}):
+        if i in changes:
+            lines = [mode_words(log.ticks["command"][i])]
+            if mode[i] == Mode.ACTIVE and status[i] in HELD:
+                lines += _stop(log, i)
+            if mode[i] == Mode.FAULT and (i == 0 or mode[i - 1] != Mode.FAULT):
+                lines += _before_fault(log, i)
+            found.append((i, lines))
+        if i in by_itself:
+            found.append((i, [by_itself[i]]))
+    return found
 
 
 def _late(log: Log) -> list[str]:
@@ -64,8 +71,8 @@ def _overview(log: Log) -> str:
     return f"{line}\n{log.lacks}" if log.lacks else line
 
 
-def _mode_words(log: Log, i: int) -> str:
-    command = log.ticks["command"][i]
+def mode_words(command: np.void) -> str:
+    """What the arm does, and why."""
     mode, status = Mode(int(command["mode"])), int(command["status"])
     reason = sentence(status, command["evidence"])
     if mode == Mode.FAULT:
