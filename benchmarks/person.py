@@ -217,8 +217,11 @@ def measure(case: Case, trace: Trace, known: Row) -> Row:
 
 
 def error(case: Case, trace: Trace) -> float:
-    """RMS of the tool's velocity less that of the ideal mass and damper, over the RMS of the latter."""
+    """RMS of the tool's velocity less that of the ideal mass and damper, over the RMS of the latter; NaN where the
+    damping varies."""
     force, law = trace.hand[:, :3], case.parameters.admittance
+    if law.travel_damping < 1.0:
+        return math.nan
     norm = np.linalg.norm(force, axis=1)[:, None]
     felt = force * np.maximum(0.0, 1.0 - law.min_motion_threshold / np.maximum(norm, 1e-9))
     ideal = np.column_stack([ideal_response(case.parameters, i, felt[:, i], trace.period) for i in range(3)])
