@@ -13,6 +13,7 @@ import math
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -67,8 +68,8 @@ class Outcome:
         return not self.stop and max(self.bounce, self.hand_bounce) > BOUNCE
 
 
-def draw(number: int) -> tuple[Case, dict[str, Any]]:
-    """The case of that number."""
+def draw(number: int, only: str = "") -> tuple[Case, dict[str, Any]]:
+    """The case of that number. only: with this preset, whatever law would have been drawn."""
     draft = Draft("judge", number)
     rng = draft.rng
     draft.rate = float(pick(rng, (500.0, 500.0, 500.0, 250.0, 1000.0)))
@@ -79,8 +80,9 @@ def draw(number: int) -> tuple[Case, dict[str, Any]]:
     draft.servo = replace(draft.servo, delay=1e-3 * (total - late))
     bent(draft)
     surface(draft, "floor", "wall")
-    law = pick(rng, ("defaults", "hand_guiding", "drawn"))
-    chosen = preset("hand_guiding") if law == "hand_guiding" else Parameters()
+    drawn = pick(rng, ("defaults", "hand_guiding", "drawn"))
+    law = only or drawn
+    chosen = Parameters() if law in ("defaults", "drawn") else preset(law)
     if law == "drawn":
         mass = float(log_uniform(rng, 3.0, 20.0))
         damping = mass * float(log_uniform(rng, 4.0, 20.0))
@@ -107,7 +109,7 @@ def draw(number: int) -> tuple[Case, dict[str, Any]]:
     return case, {"number": number, "law": law, "grip": grip, "hand_mass": hand_mass}
 
 
-def draw_free(number: int) -> tuple[Case, dict[str, Any]]:
+def draw_free(number: int, only: str = "") -> tuple[Case, dict[str, Any]]:
     """The same robots, laws and hands in free space: 20 s of varied guiding."""
     draft = Draft("judge free", number)
     rng = draft.rng
@@ -115,7 +117,8 @@ def draw_free(number: int) -> tuple[Case, dict[str, Any]]:
     draft.quieter()
     draft.servo = replace(draft.servo, delay=1e-3 * int(rng.integers(4, 13)))
     bent(draft)
-    law = pick(rng, ("defaults", "hand_guiding"))
+    drawn = pick(rng, ("defaults", "hand_guiding"))
+    law = only or drawn
     draft.parameters = draft.with_devices(preset(law) if law != "defaults" else Parameters())
     hand_mass = float(rng.uniform(0.3, 2.0)) if chance(rng, 0.5) else 0.0
     grip = float(log_uniform(rng, 300.0, 2000.0))
@@ -215,12 +218,13 @@ def main() -> None:
     parser.add_argument("--count", type=int, default=1500)
     parser.add_argument("--step", type=int, default=2, help="2: only even or only odd numbers")
     parser.add_argument("--threads", type=int, default=1)
+    parser.add_argument("--law", default="", help="every case with this preset, or with the defaults")
     parser.add_argument("--free", action="store_true", help="guide in free space instead")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     numbers = range(options.first, options.first + options.step * options.count, options.step)
     if options.free:
-        guided = judge(numbers, options.threads, draw_free)
+        guided = judge(numbers, options.threads, partial(draw_free, only=options.law))
         seconds = sum(o.raised for o in guided)
         print(
             f"free guiding: {sum(o.raised > 0.0 for o in guided)} of {len(guided)} raised the damping, {seconds:.1f} s"
@@ -231,7 +235,7 @@ def main() -> None:
                     f"  {o.number}: {o.raised:.2f} s {o.stop} {o.robot} {o.law} grip {o.grip:.0f} {o.hand_mass:.2f} kg"
                 )
         return
-    outcomes = judge(numbers, options.threads)
+    outcomes = judge(numbers, options.threads, partial(draw, only=options.law))
     report(outcomes)
     if options.out is not None:
         options.out.write_text(json.dumps([asdict(o) for o in outcomes], indent=1))

@@ -8,6 +8,7 @@ taps     taps on the tool, and two hands at once
 sliding  the force on a surface that is slid over, against the wanted one
 vibration  the slow force under a tool that presses and vibrates
 late     response time configured wrong: presses and hands that ring at any frequency
+drag     a hand drags the tool 400 mm at 250 mm/s, as a linear axis does in published tests: force and energy
 
 Every case is drawn from its number alone, and each row of a table has the same numbers: --count is n of a row. Even
 numbers are for choosing constants, odd ones for reports. "Off": the same run with contact.stabilizer off.
@@ -25,7 +26,9 @@ import numpy as np
 
 from benchmarks import hand
 from ur_admittance.core.records import Limit, Status
-from ur_admittance_lab.campaign.draft import Draft
+from ur_admittance.model import robot_model
+from ur_admittance_lab.campaign.draft import Draft, blend, rising
+from ur_admittance_lab.campaign.draw import log_uniform
 from ur_admittance_lab.campaign.motion_checks import NOISE, RAISED, oscillation
 from ur_admittance_lab.campaign.people import (
     LAWS,
@@ -35,6 +38,7 @@ from ur_admittance_lab.campaign.people import (
     SLOWLY,
     TAPS,
     drawn,
+    grab,
     oppose,
     shake,
     stroke,
@@ -56,6 +60,14 @@ SLOW = 0.5  # [s] of that mean
 WINDOW = 2.0  # [s] at the end of a case
 WIDE = {"max_linear_velocity": 1.0, "max_linear_acceleration": 20.0}  # the law is judged, not its limits
 LONGEST_LAG = 0.06  # [s] that is taken off before the tool is compared with the ideal law
+GUIDED = (*LAWS, "light_guiding")
+DRAGGED = {  # poses of a UR5e [rad]: 270 mm both ways along each axis stay off singular poses
+    "tool down": (-0.19, -1.69, 1.91, -1.79, -1.57, -1.76),
+    "tool ahead": (0.05, -1.72, 1.80, -0.08, 1.62, -1.57),
+    "tool tilted": (-0.74, -1.45, 1.64, -1.13, -2.07, -0.57),
+}
+DRAG_SPEED, MEASURED = 0.25, 1.6  # [m/s], [s] of the 400 mm
+STARTS, EVENS_OUT = 0.4, 0.15  # [s] until the hand has that speed, and from then until force is measured
 
 
 def pair(draft: Draft, **known: Any) -> list[tuple[Case, Row]]:
@@ -68,7 +80,7 @@ def pair(draft: Draft, **known: Any) -> list[tuple[Case, Row]]:
 def tremor(number: int) -> list[tuple[Case, Row]]:
     """0 to 4 N, with and without a mass of the hand."""
     cases = []
-    for law in LAWS:
+    for law in GUIDED:
         for newtons in range(5):
             draft = drawn("tremor", number, law)
             about = tremble(draft, newtons)
@@ -79,7 +91,7 @@ def tremor(number: int) -> list[tuple[Case, Row]]:
 
 def pushes(number: int) -> list[tuple[Case, Row]]:
     cases = []
-    for law in LAWS:
+    for law in GUIDED:
         for heavy in (False, True):
             draft = drawn("pushes", number, law)
             draft.choose(WIDE)
@@ -91,7 +103,7 @@ def pushes(number: int) -> list[tuple[Case, Row]]:
 def taps(number: int) -> list[tuple[Case, Row]]:
     """On the free tool, or while a hand holds it; a second hand that pushes."""
     cases = []
-    for law in LAWS:
+    for law in GUIDED:
         for kind, times, held in (("taps", TAPS, False), ("taps, held", TAPS, True), ("two hands", SECOND_HAND, True)):
             draft = drawn("taps", number, law)
             touch(draft, times, held)
@@ -136,6 +148,30 @@ def late(number: int) -> list[tuple[Case, Row]]:
     return cases
 
 
+def drag(number: int) -> list[tuple[Case, Row]]:
+    """A UR5e; the hand takes the tool back by half of the distance, waits, and drags."""
+    cases = []
+    for law in GUIDED:
+        for pose, q in DRAGGED.items():
+            for axis, name in enumerate("xyz"):
+                draft = drawn("drag", number, law)
+                draft.robot, draft.model, draft.q = "ur5e", robot_model("ur5e"), np.array(q)
+                draft.choose({"max_linear_velocity": 0.5})  # hand_guiding has 0.2 m/s
+                seconds = 2.0 * STARTS + EVENS_OUT + MEASURED
+                dragged = DRAG_SPEED * draft.period * np.cumsum(rising(seconds, STARTS, draft.period))
+                back = -0.5 * dragged[-1] * blend(np.linspace(0.0, 1.0, round(4.0 / draft.period)))
+                places = np.zeros((len(back) + round(1.0 / draft.period) + len(dragged), 3))
+                places[:, axis] = back[-1]
+                places[: len(back), axis] = back
+                places[-len(dragged) :, axis] += dragged
+                stiffness, damping = float(log_uniform(draft.rng, 300.0, 2000.0)), float(draft.rng.uniform(20.0, 60.0))
+                grab(draft, places, stiffness, damping, float(draft.rng.uniform(0.3, 2.0)))
+                start = draft.time - seconds
+                known = {"row": f"{law}, {pose}, {name}", "dragged": (axis, start, start + STARTS + EVENS_OUT)}
+                cases.append(pair(draft, about=f"{stiffness:.0f} N/m {damping:.0f} Ns/m", **known)[0])
+    return cases
+
+
 def measure(case: Case, trace: Trace, known: Row) -> Row:
     """What every judge asks, and what its own row needs."""
     period, script = trace.period, case.script
@@ -165,6 +201,14 @@ def measure(case: Case, trace: Trace, known: Row) -> Row:
         found |= (
             {"swing": float(np.ptp(slow_force)), "mean": float(slow_force.mean()) - 20.0} if len(slow_force) else {}
         )
+    if "dragged" in known:
+        axis, begins, even = known["dragged"]
+        parts = [slice(round(a / period), round(b / period)) for a, b in ((even, even + MEASURED), (begins, even))]
+        force, speed = trace.hand[:, axis], np.gradient(trace.command["p_tcp"][:, axis], period)
+        (drag, start), (paid, begun) = ([v[part] for part in parts] for v in (force, np.abs(force * speed)))
+        found |= {"force": float(drag.mean()), "deviation": float(drag.std()), "most": float(drag.max())}
+        found |= {"energy": float(paid.sum()) * period, "start": float(begun.sum()) * period}
+        found["limited"] = bool(np.any(trace.command["limits"][parts[0]] != 0))
     rows, slow = round(WINDOW / period), round(SLOW / period)
     noise = NOISE * case.sensor.noise_force
     for name, wrench in (("ring", trace.contact), ("hand_ring", trace.hand)):
@@ -173,8 +217,11 @@ def measure(case: Case, trace: Trace, known: Row) -> Row:
 
 
 def error(case: Case, trace: Trace) -> float:
-    """RMS of the tool's velocity less that of the ideal mass and damper, over the RMS of the latter."""
+    """RMS of the tool's velocity less that of the ideal mass and damper, over the RMS of the latter; NaN where the
+    damping varies."""
     force, law = trace.hand[:, :3], case.parameters.admittance
+    if law.travel_damping < 1.0:
+        return math.nan
     norm = np.linalg.norm(force, axis=1)[:, None]
     felt = force * np.maximum(0.0, 1.0 - law.min_motion_threshold / np.maximum(norm, 1e-9))
     ideal = np.column_stack([ideal_response(case.parameters, i, felt[:, i], trace.period) for i in range(3)])
@@ -284,6 +331,22 @@ JUDGES = {
         lambda r: r.get("swing", 0.0),
     ),
     "late": Judge(late, RINGS, "rings 0", rings),
+    "drag": Judge(
+        drag,
+        {
+            "free of limits": lambda on, off: sum(not r["limited"] for r in on),
+            "force N": quantile("force", 50.0),
+            "95 %": quantile("force", 95.0),
+            "deviation N": quantile("deviation", 50.0),
+            "energy J": quantile("energy", 50.0),
+            "energy 95 %": quantile("energy", 95.0),
+            "start J": quantile("start", 50.0),
+            "raised": STIFFENED["raised"],
+            "stops": STIFFENED["stops"],
+        },
+        "light_guiding 6 N and 2.4 J",
+        lambda r: r.get("force", 0.0),
+    ),
 }
 
 

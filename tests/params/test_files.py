@@ -211,6 +211,10 @@ def test_presets_hold_every_value_of_their_task():
     reduced = preset("hand_guiding_reduced")
     assert (hand.guiding.enable, reduced.guiding.enable) == ("real_arms", "required")
     assert (reduced.admittance, reduced.max_linear_velocity) == (hand.admittance, 0.25)
+    light = preset("light_guiding")
+    assert light.admittance.effective_damping == (48.0,) * 3 + (5.0,) * 3
+    assert (light.admittance.travel_damping, light.admittance.travel_speed) == (0.42, 0.25)
+    assert (light.admittance.min_motion_threshold, light.guiding.enable) == (1.0, "real_arms")
     surface = preset("surface_following")
     assert surface.admittance.mass == (3.0, 3.0, 3.0, 0.3, 0.3, 0.3)
     assert surface.admittance.stiffness == (0.0,) * 6  # a force, no spring: the first values bounced

@@ -77,8 +77,8 @@ def changed_by_file(parameters: Parameters, path: str | Path) -> Parameters:
 
 
 def preset(name: str) -> Parameters:
-    """Parameters for a typical task: hand_guiding, hand_guiding_reduced, surface_following, polishing, assembly,
-    probe_contact."""
+    """Parameters for a typical task: hand_guiding, hand_guiding_reduced, light_guiding, surface_following, polishing,
+    assembly, probe_contact."""
     return parse_parameters(preset_text(name), f"{name}.yaml")
 
 

@@ -8,7 +8,7 @@ from ur_admittance.robots.simulated import Environment
 from ur_admittance_lab.scenarios import Setup, Stage
 from ur_admittance_lab.scenarios.in_contact import OVER_TABLE
 
-GUIDING = ("hand_guiding", "hand_guiding_reduced")
+GUIDING = ("hand_guiding", "hand_guiding_reduced", "light_guiding")
 PRESSING = ("assembly", "polishing", "probe_contact", "surface_following")
 
 
