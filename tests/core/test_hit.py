@@ -28,7 +28,9 @@ class Tool:
     def __init__(self, limit: float = 1e4, delay: float = 0.02) -> None:
         self.p = loose(np.zeros(1, PARAMS)[0])
         self.p.max_force, self.p.loop_delay = limit, delay
-        self.contact = loose(np.zeros(1, STATE)[0]).contact
+        self.s = loose(np.zeros(1, STATE)[0])
+        self.s.mass[:] = MASS
+        self.contact = self.s.contact
         self.seen: list[float] = []
         self.doing: list[float] = []
 
@@ -38,7 +40,7 @@ class Tool:
         return found
 
     def tick(self, force: float, v: float) -> float:
-        self.seen.append(float(watch_hit(self.p, self.hit, force, v, v, MASS, 1.0, 0, DT)))
+        self.seen.append(float(watch_hit(self.p, self.s, force, v, v, 1.0, 0, DT)))
         self.doing.append(float(self.hit.doing[0]) if self.hit.side[0] != 0.0 else WAITS)
         return self.seen[-1]
 

@@ -70,7 +70,7 @@ def held(side: float, damping: float = 700.0, deepest: float = 0.002) -> tuple[S
     contact = s.contact
     hold(contact, 0)
     contact.side[0], contact.damping[0], contact.stiffness[0] = side, damping, 2e4
-    contact.withstood[0], contact.hit.deepest[0] = 2e4, deepest
+    contact.withstood[0], contact.depth[0] = 2e4, deepest
     return p, contact
 
 

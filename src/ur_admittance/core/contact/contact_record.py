@@ -32,12 +32,15 @@ OSCILLATION = np.dtype(  # of the force
         ("half_cycles", F, 6),  # how many in a row have not decayed; below 0: they do not count yet
         ("time_sum", F, 6),  # of those [s]
         ("peak_sum", F, 6),  # of those [N, Nm]
-        ("asked", F, 6),  # 1: the law is heavier, to see whose oscillation it is
+        ("asked", F, 6),  # times the mass of the law, to see whose oscillation it is, 0: not asked
+        ("late", F, 6),  # and how much later the force, if it has been asked before [s]
+        ("heard", F, 6),  # force that the law obeys: while it is asked, later [N, Nm]
         ("time_before", F, 6),  # mean half cycle when that began [s]
         ("peak_before", F, 6),  # and peak [N, Nm]
         ("theirs", F, 6),  # peak of an oscillation that was not the arm's own [N, Nm]
         ("ours", F, 6),  # 1: it is
         ("died", F, 6),  # so long it may come back after it died while asked [s]
+        ("moved", F, 6),  # since then [m, rad]
     ],
     align=True,
 )
@@ -71,6 +74,7 @@ CONTACT = np.dtype(  # control axes
         ("held_time", F, 6),  # since then [s]
         ("distance", F, 6),  # from there [m, rad]
         ("side", F, 6),  # of the force of a wall that was hit, 0: not known
+        ("depth", F, 6),  # of the tool in it [m, rad]
         ("impact", IMPACT),
         ("oscillation", OSCILLATION),
         ("hit", HIT),

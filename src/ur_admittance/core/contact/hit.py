@@ -11,6 +11,7 @@ on its way out. Where it was hit before, within a few millimetres and on the sam
 
 import math
 
+from ur_admittance.core.contact.oscillation import heavier, later
 from ur_admittance.core.kernel import kernel
 
 # Pairs are [N, Nm], [m, rad] or [m/s, rad/s]: linear axes, angular axes.
@@ -29,19 +30,22 @@ WAITS, BRAKES, CERTAIN = 0.0, 1.0, 2.0  # what is done meanwhile
 
 
 @kernel
-def watch_hit(p, hit, filtered, v, measured, mass, fresh, i, dt):
+def watch_hit(p, s, filtered, v, measured, fresh, i, dt):
     """Stiffness of the wall that was hit, 0: none, or not certain. v: how a free arm would move now.
 
     Negative: the suspicion is dropped."""
+    hit, oscillation = s.contact.hit, s.contact.oscillation
+    mass = s.mass[i] * heavier(oscillation, i)
     # Before the filter, which would hide the first half period.
     force = hit.filtered[i] + (filtered - hit.filtered[i]) / fresh
     rate = (force - hit.force[i]) / dt
     hit.filtered[i], hit.force[i] = filtered, force
     steep = slope(hit, force, v, mass, i, dt)
     part = i // 3
-    if steep > 0.0 and hit.side[i] == 0.0:
+    if steep > 0.0 and hit.side[i] == 0.0 and later(oscillation, i) == 0.0:  # a later force opposes motion by itself
         side = 1.0 if force > 0.0 else -1.0
         here = hit.last_side[i] == side and abs(hit.distance[i]) < SAME_PLACE[part]
+        here = here and side * s.contact.side[i] >= 0.0  # at a wall, what comes from the other side is the hand
         hit.doing[i] = CERTAIN if here else WAITS
         hit.side[i] = side
         hit.depth[i] = hit.deepest[i] = abs(hit.displacement[i])

@@ -64,19 +64,23 @@ def observe(p, s, wrench, velocity, R, driven, dt):
     for i in range(6):
         by_itself = driven or p.force_axes[i] != 0.0
         touch(p, contact, wrench[i], v[i], by_itself, i, dt)
-        stiffness = watch(p, s, contact.oscillation, wrench[i], v[i], fresh, slow, i, dt)
+        oscillating = watch(p, s, contact.oscillation, wrench[i], v[i], fresh, slow, i, dt)
+        impact = hit = 0.0
         if contact.ran_into[i] != 0.0:
-            stiffness = max(impact_stiffness(contact.impact, wrench[i], v[i], fresh, i, dt), stiffness)
+            impact = impact_stiffness(contact.impact, wrench[i], v[i], fresh, i, dt)
+        if oscillating > 0.0:
+            contact.hit.side[i] = 0.0  # it is a wall: nothing is taken back
         if not by_itself:
-            free = contact.unlimited_time >= IMPACT  # at a limit the arm does not obey the force
-            slope = look_for_hit(p, s, wrench[i], v[i], measured[i], fresh, i, dt)
-            if free:
-                stiffness = max(stiffness, slope)
+            hit = look_for_hit(p, s, wrench[i], v[i], measured[i], fresh, i, dt)
+            if contact.unlimited_time < IMPACT:  # at a limit the arm does not obey the force
+                hit = 0.0
+        stiffness = max(oscillating, max(impact, hit))
         if stiffness > 0.0:
             contact.stiffness[i] = contact.withstood[i] = min(stiffness, STIFFEST)
-            if not by_itself:
+            if not by_itself and (hit > 0.0 or contact.held[i] == 0.0):
                 hold(contact, i)
-            stiff = contact.stiffness[i] * p.loop_delay > s.damping[i]
+            late = p.loop_delay + (s.mass[i] / s.damping[i] if oscillating > 0.0 else 0.0)
+            stiff = contact.stiffness[i] * late > s.damping[i]
             if p.stabilizer != 0.0 and (stiff or p.force_axes[i] != 0.0):
                 a = 0.5 * contact.stiffness[i] * p.loop_delay / p.contact_ratio
                 enough = a + math.sqrt(a * a + contact.stiffness[i] * s.mass[i] / p.contact_ratio)
@@ -109,9 +113,10 @@ def look_for_hit(p, s, force, v, measured, fresh, i, dt):
     hit, suspected = contact.hit, contact.hit.side[i]
     if suspected == 0.0:
         hit.before[i] = contact.damping[i] if contact.held[i] != 0.0 else 0.0
-    stiffness = watch_hit(p, hit, force, v, measured, s.mass[i], fresh, i, dt)
+    stiffness = watch_hit(p, s, force, v, measured, fresh, i, dt)
     if stiffness > 0.0:
         contact.side[i] = hit.side[i] if suspected == 0.0 else suspected
+        contact.depth[i] = hit.deepest[i]
     elif stiffness < 0.0 and hit.doing[i] != WAITS:
         contact.damping[i] = hit.before[i]
         if hit.before[i] == 0.0:
@@ -131,7 +136,7 @@ def leave(p, contact, force, v, i, dt):
     part = i // 3
     if abs(contact.distance[i]) > AWAY[part] + PRESS[part] / max(contact.withstood[i], SOFTEST[part]):
         contact.held[i] = 0.0
-    out, room = contact.side[i] * contact.distance[i], ASIDE[part] + contact.hit.deepest[i]
+    out, room = contact.side[i] * contact.distance[i], ASIDE[part] + contact.depth[i]
     pushed = out > room and contact.side[i] * force > p.contact_threshold[part]
     if contact.side[i] != 0.0 and (pushed or out < -room):
         remember_place(contact.hit, contact.side[i], contact.distance[i], i)

@@ -11,7 +11,7 @@ import math
 from collections import namedtuple
 
 from ur_admittance.core.contact.hit import held_back
-from ur_admittance.core.contact.oscillation import heavier
+from ur_admittance.core.contact.oscillation import heard, heavier
 from ur_admittance.core.contact.stabilise import observe
 from ur_admittance.core.contact.surface import along_surface, friction_cone
 from ur_admittance.core.contact.turned_contact import shift_contact
@@ -112,7 +112,8 @@ def law_twist(p, s, c, velocity, desired, dt, law):
             well[i] = 0.0
         c.damping[i] = s.damped[i] = d
         s.obeyed[i] = 1.0
-        f = c.wrench_control[i] - s.desired_wrench[i] + d * s.velocity_bias[i] + well[i]
+        f = heard(s.contact.oscillation, c.wrench_control[i], i, dt) + well[i]
+        f += d * s.velocity_bias[i] - s.desired_wrench[i]
         f += carried_force(s, i, f - d * v[i] - s.stiffness[i] * x[i])
         m = s.mass[i] * heavier(s.contact.oscillation, i)
         x_next[i], v_next[i] = step(p.integrator, x[i], v[i], m, d, s.stiffness[i], f, dt)
