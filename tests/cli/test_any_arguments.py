@@ -27,6 +27,7 @@ REFUSED = {  # one of these goes to each command that would otherwise drive, sea
     "go": (("--joints", "1 2"), ("--speed", "nan"), ("--force", "0"), ("--duration", "-1"), ("--log", "x.txt")),
     "teach": (("--tolerance-mm", "0"), ("--tolerance-deg", "nan"), ("--button", "tool:2"), ("--preset", "none_such")),
     "play": (("--speed", "0"), ("--loop", "-1"), ("--duration", "nan"), ("--preset", "none_such")),
+    "show": (("--port", "-1"), ("--port", "x"), ("--host", "not a host"), ("--host", "")),
     "demo": (("--duration", "nan"), ("--preset", "none_such"), ("--port", "-1")),
     "bench": (("--seconds", "nan"), ("--rate", "inf")),
     "campaign": (
