@@ -152,7 +152,7 @@ def test_every_number_remembered_about_contact_is_checked(ideal_arm):
     arm.run(0.2, push=[10, 5, 0, 0.5, 0, 0])
     state = arm.state.copy()
     fields = leaves(arm.state["contact"])
-    assert len(fields) == 49
+    assert len(fields) == 53
     assert sum(field.size for field in fields.values()) == CONTACT_FLOATS, "floats only, nothing between them"
     for name, field in fields.items():
         assert field.dtype == np.float64, name

@@ -93,7 +93,7 @@ def check_params(p):
     if not 0.0 < wells.box_stiffness < ABSURD:
         return False
     for i in range(3):
-        if not wells.box_min[i] <= wells.box_max[i]:
+        if not (wells.box_min[i] <= wells.box_max[i] and wells.box_min[i] < ABSURD and wells.box_max[i] > -ABSURD):
             return False
     if not -1 <= p.enable_input < DIGITAL_INPUTS:
         return False
