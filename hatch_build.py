@@ -34,7 +34,7 @@ class AbsoluteLinks(MetadataHookInterface):
 
 
 MACHINE = os.environ.get("UR_ADMITTANCE_MACHINE", "")  # x86_64 or aarch64: a wheel for others too
-IMPORTED = ("numba", "numpy", "pydantic", "ruamel.yaml", "mujoco")  # with the kernels
+IMPORTED = ("numba", "numpy", "pydantic", "ruamel.yaml", "mujoco", "ruckig")  # with the kernels
 OLDEST_GLIBC = 28  # 2.28, that of the other packages' wheels
 
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from tests.core.loose import loose
 
-from ur_admittance.core.contact.oscillation import HALF_CYCLES, HEAVIER, RETURN, heavier, watch
+from ur_admittance.core.contact.oscillation import HALF_CYCLES, HEAVIER, RETURN, heard, heavier, watch
 from ur_admittance.core.records import PARAMS, STATE
 from ur_admittance.core.wrench.condition import smoothing
 
@@ -36,6 +36,7 @@ class Law:
         self.p.stabilizer, self.p.loop_delay, self.p.contact_ratio = 1.0, self.late * DT, 0.15
         self.p.enabled[:] = 1.0
         self.p.max_acceleration[:] = 1e3
+        self.p.max_force, self.p.max_torque = 100.0, 10.0
         self.s.mass[:], self.s.damping[:] = self.mass, DAMPING
         self.o = self.s.contact.oscillation
         self.x, self.v = np.zeros(6), np.zeros(6)
@@ -49,6 +50,7 @@ class Law:
                 self.found[i].append(stiffness)
         for i, f in force.items():
             mass = self.mass * (heavier(self.o, i) if self.obeys else 1.0)
+            f = heard(self.o, f, i, DT) if self.obeys else f
             change = f / DAMPING + (self.v[i] - f / DAMPING) * math.exp(-DAMPING / mass * DT) - self.v[i]
             if self.obeys:
                 change = float(np.clip(change, *(DT * np.array([-1.0, 1.0]) * self.p.max_acceleration[i // 3])))
@@ -142,14 +144,15 @@ def test_below_the_pace_at_which_a_law_is_passive_nobody_is_asked() -> None:
 
 
 def test_what_dies_while_it_is_asked_and_comes_back_is_the_arms() -> None:
-    """A bounce that a heavier law ends: it begins again as soon as the law is as light as before."""
-    for pause, ours in ((0.3, True), (RETURN + 0.5, False)):
+    """A bounce that a heavier law ends: it begins again as soon as the law is as light as before, in the same place."""
+    for pause, guided, ours in ((0.3, 0.0, True), (RETURN + 0.5, 0.0, False), (0.3, 0.1, False)):
         law, dead = Law(), 0.0
         for _ in range(round(4.0 / DT)):
             t = law.o.time[1] = law.o.time[1] + DT  # a clock: this axis is not watched
             if law.asked() and dead == 0.0:
                 dead = t
             silent = dead > 0.0 and t < dead + pause
+            law.o.moved[0] += guided * DT  # by a hand [m/s]
             law.tick({0: 0.0 if silent else 4.0 * math.sin(2.0 * math.pi * 6.0 * t)})
             if law.found[0]:
                 break
@@ -178,6 +181,64 @@ def test_an_oscillation_between_the_limits_of_the_acceleration_is_the_arms_too(t
     law = Law()
     law.p.max_acceleration[:] = 2.0
     assert until_found(law, bounce(law, times * lively(law)[1], 5.0)) == pytest.approx(times * lively(law)[1], rel=0.2)
+
+
+def test_what_slows_down_under_a_later_force_only_gives_its_answer_to_the_second_question() -> None:
+    """As on friction that limits the force: the pace hardly depends on the mass."""
+    law, phase, first = Law(), 0.0, 0.0
+    for k in range(round(6.0 / DT)):
+        late = law.asked() and law.o.late[0] > 0.0
+        phase += 2.0 * math.pi * (5.0 if late else 8.0) * DT
+        law.tick({0: 4.0 * math.sin(phase)})
+        if law.o.theirs[0] > 0.0 and first == 0.0:
+            first = k * DT
+        if law.found[0]:
+            break
+    assert 0.0 < first < 2.0
+    assert law.found[0]
+
+
+def test_a_later_force_is_45_degrees_late_at_the_pace_and_no_other_axis_of_its_part_is_earlier() -> None:
+    law = Law()
+    law.o.asked[1], law.o.late[1], last = HEAVIER, 1.0 / (2.0 * math.pi * 5.0), []
+    for k in range(round(2.0 / DT)):
+        turn = 2.0 * math.pi * 5.0 * k * DT
+        last.append([heard(law.o, math.sin(turn), i, DT) * np.exp(-1j * turn) for i in (0, 1, 3)])
+    answer = 2j * np.mean(last[-round(1.0 / DT) :], axis=0)
+    assert np.degrees(np.angle(answer)) == pytest.approx([-45.0, -45.0, 0.0], abs=2.0)
+    assert np.abs(answer) == pytest.approx([math.sqrt(0.5), math.sqrt(0.5), 1.0], rel=0.04)
+
+
+def test_a_hand_keeps_its_pace_when_it_is_asked_again_too() -> None:
+    law, again = Law(), False
+    for _ in drive(law, 8.0, lambda t: 4.0, 8.0, noise=0.1):
+        again |= bool(law.o.late[0] > 0.0 and law.o.asked[0] != 0.0)
+    assert again
+    assert law.found[0] == []
+
+
+def test_the_pace_of_a_law_as_it_is_is_not_taken_while_another_axis_is_asked() -> None:
+    law, last, answered = Law(), 0.0, False
+    for k in range(round(3.0 / DT)):
+        slow = 2.0 if law.asked(1) else 1.0  # what swings along with axis 1 slows down with it
+        last += 2.0 * math.pi * 6.0 / slow * DT
+        answered |= bool(law.o.theirs[1] > 0.0)
+        law.tick({0: 2.0 * math.sin(last), 1: 0.0 if answered else 4.0 * math.sin(2.0 * math.pi * 6.0 * k * DT)})
+        if law.asked(0):
+            break
+    assert law.asked(0)
+    assert law.o.time_before[0] == pytest.approx(1.0 / 12.0, rel=0.05)
+
+
+def test_an_axis_that_was_loud_once_does_not_lead_for_ever() -> None:
+    law = Law()
+    for k in range(round(0.3 / DT)):
+        law.tick({0: -60.0 * math.sin(math.pi * k * DT / 0.3), 1: 0.0})
+    for k in range(round(2.0 / DT)):
+        law.tick({0: -5.0, 1: 4.0 * math.sin(2.0 * math.pi * 6.0 * k * DT)})
+        if law.asked(1):
+            return
+    pytest.fail("axis 1 was never asked")
 
 
 def test_one_axis_is_asked_at_a_time_and_its_whole_part_is_heavier() -> None:

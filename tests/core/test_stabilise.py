@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from tests.core.loose import loose
 
+from ur_admittance.core.contact.hit import BRAKES, CERTAIN, WAITS
+from ur_admittance.core.contact.oscillation import HALF_CYCLES
 from ur_admittance.core.contact.stabilise import (
     LOST,
     RELEASE_TIME,
@@ -120,6 +122,37 @@ def test_holding_counts_from_the_first_moment_and_from_the_last_place() -> None:
     hold(contact, 0)
     assert contact.held_time[0] == pytest.approx(0.02)
     assert contact.distance[0] == 0.0
+
+
+def test_an_oscillation_that_is_the_arms_own_is_not_taken_back_with_a_suspicion() -> None:
+    """A suspicion that began before has nothing to restore any more."""
+    arm = Guided()
+    contact = arm.s.contact
+    contact.hit.side[0], contact.hit.doing[0], contact.hit.deepest[0] = 1.0, BRAKES, 0.001
+    contact.held[0], contact.stiffness[0], contact.damping[0] = 0.0, 0.0, 0.0
+    o = contact.oscillation
+    o.ours[0], o.half_cycles[0], o.sign[0], o.peak[0], o.time[0] = 1.0, HALF_CYCLES - 1.0, 1.0, 20.0, 0.1
+    o.older_peak[0], o.variance[0], o.covariance[0] = 20.0, 1e-6, -5e-3  # 5 kN/m
+    arm.tick(-20.0, 0.0)  # the half cycle ends
+    raised = contact.damping[0]
+    assert raised > 64.0
+    arm.go(0.0, 0.4, force=-1.0)
+    assert contact.damping[0] == raised
+
+
+def test_at_a_wall_what_comes_from_the_other_side_is_no_second_one() -> None:
+    arm = Guided()
+    contact = arm.s.contact
+    for side, doing in ((1.0, CERTAIN), (-1.0, WAITS)):
+        hold(contact, 0)
+        contact.side[0], contact.stiffness[0], contact.withstood[0], contact.depth[0] = side, 2e4, 2e4, 0.01
+        contact.hit.last_side[0], contact.hit.distance[0], contact.hit.side[0] = 1.0, 0.0, 0.0
+        arm.go(-0.2, 0.004)
+        for force in (8.0, 16.0, 24.0):
+            arm.tick(force, -0.2)
+            if contact.hit.side[0] != 0.0:
+                break
+        assert contact.hit.doing[0] == doing
 
 
 class Guided:
