@@ -217,13 +217,14 @@ def test_a_hand_keeps_its_pace_when_it_is_asked_again_too() -> None:
     assert law.found[0] == []
 
 
-def test_the_pace_of_a_law_as_it_is_is_not_taken_while_another_axis_is_asked() -> None:
-    law, last, answered = Law(), 0.0, False
+@pytest.mark.parametrize("turn", np.arange(0.0, 2.0 * math.pi, 0.5))
+def test_the_pace_of_a_law_as_it_is_is_not_taken_while_another_axis_is_asked(turn: float) -> None:
+    law, last, answered = Law(), turn, False
     for k in range(round(3.0 / DT)):
-        slow = 2.0 if law.asked(1) else 1.0  # what swings along with axis 1 slows down with it
+        slow = 1.3 if law.asked(1) else 1.0  # what swings along with axis 1 slows down with it
         last += 2.0 * math.pi * 6.0 / slow * DT
         answered |= bool(law.o.theirs[1] > 0.0)
-        law.tick({0: 2.0 * math.sin(last), 1: 0.0 if answered else 4.0 * math.sin(2.0 * math.pi * 6.0 * k * DT)})
+        law.tick({0: 2.0 * math.sin(last), 1: (1.5 if answered else 4.0) * math.sin(2.0 * math.pi * 6.0 * k * DT)})
         if law.asked(0):
             break
     assert law.asked(0)

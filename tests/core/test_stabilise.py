@@ -128,7 +128,8 @@ def test_an_oscillation_that_is_the_arms_own_is_not_taken_back_with_a_suspicion(
     """A suspicion that began before has nothing to restore any more."""
     arm = Guided()
     contact = arm.s.contact
-    contact.hit.side[0], contact.hit.doing[0], contact.hit.deepest[0] = 1.0, BRAKES, 0.001
+    contact.hit.side[0], contact.hit.doing[0] = -1.0, BRAKES
+    contact.hit.depth[0] = contact.hit.deepest[0] = 0.001
     contact.held[0], contact.stiffness[0], contact.damping[0] = 0.0, 0.0, 0.0
     o = contact.oscillation
     o.ours[0], o.half_cycles[0], o.sign[0], o.peak[0], o.time[0] = 1.0, HALF_CYCLES - 1.0, 1.0, 20.0, 0.1
