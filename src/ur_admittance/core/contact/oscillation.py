@@ -5,7 +5,8 @@ v = Y(s) f, whether a hand drives them or a wall lets them live: ratio, phase an
 the arm asks. While the force swings at a steady pace, the law is HEAVIER for some half cycles: a hand or a machine that
 drives the oscillation keeps its pace and its force, an oscillation that lives on the arm's own delay becomes slower (a
 heavier law turns earlier into the phase at which it is unstable) or dies down. Nothing of it is felt while the tool
-hardly moves, and the answer is there within three periods.
+hardly moves, and the answer is there within three periods. What swings on, as friction does at any mass, is asked again
+after a while, and then the law also obeys the force later.
 
 Only where an arm can be the cause it asks at all: while  atan(w M / D) + w T < pi / 2  a law that answers after T is
 passive, and passive surroundings, walls and hands, cannot make it oscillate [Colgate and Hogan 1988].
