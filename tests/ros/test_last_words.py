@@ -12,6 +12,8 @@ pytest.importorskip("rclpy")
 class Loop:
     """A control thread of which one step fails, in one of the ways in which calls fail."""
 
+    done = False
+
     def __init__(self, fails, error, stands=True):
         self.fails, self.error, self.stands = fails, error, stands
         self.calls, self.stopped, self.ticks = 0, False, 0
